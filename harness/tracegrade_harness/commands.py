@@ -146,7 +146,7 @@ def model_source(text: str | None) -> ModelSource | None:
 
 
 def _one_of(named: object, text: str | None, kind: str) -> str | None:
-    """Return an option's text if it is one of the words of a type; None if not given.
+    """Return an option's text if it is a word of a type; None if not given.
 
     Raises:
         SuiteUnusable: It is another word.
@@ -204,7 +204,7 @@ def run_chosen(
 
 
 def _own_metrics(lake: str) -> list[str]:
-    """Return the names of users' own metrics in a lake; none if there is no lake yet."""
+    """Return the names of users' own metrics in a lake; none if there is no lake."""
     try:
         return stored_metric_names(lake, lambda _: None)
     except LakeMissing:
@@ -321,7 +321,7 @@ def report_divergences(
 
 
 def open_shell(path: Path, task_id: str, chosen: ChosenTrials) -> None:
-    """Open a shell where a case's agent would run, in a new environment that is then removed.
+    """Open a shell where a case's agent would run, in an environment that is then removed.
 
     Raises:
         SuiteUnusable: The suite has errors, or no such case, or there is no such sandbox.

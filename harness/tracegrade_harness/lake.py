@@ -70,7 +70,7 @@ def _by_trial(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def verdicts(results: Iterable[TrialResult]) -> Iterable[Mapping[str, Any]]:
-    """Yield the verdict of each result, on its own trajectory or on the one that it repeats.
+    """Yield the verdict of each result, on its own trajectory or on the repeated one.
 
     A run that a limit ended has failed, with or without verifiers, and gets the label `budget`. In
     a conversation of several turns, only the last turn fails, because the limit ended that one.

@@ -36,7 +36,7 @@ def _name(result: TrialResult) -> str:
 
 
 def _exit_code(result: TrialResult) -> list[str]:
-    """Return the words for an agent that ended with an error, even if what it left is right."""
+    """Return the words for an agent that ended with an error, even if its trial passed."""
     unreadable = [note for note in result.notes if OUT_OF_SIGHT in note]
     return [f"its agent ended with {result.exit_code}", *unreadable] if result.exit_code else []
 

@@ -61,7 +61,7 @@ class Deadline:
             self._seen_at = time.monotonic()
 
     def _idle_left(self, left: float) -> float:
-        """Return the seconds until the next sign, or a look for one, is due; 0 if too late."""
+        """Return the seconds until the next sign or look; 0 if none came in time."""
         now, printed = time.monotonic(), self._output()
         if printed != self._printed:
             self._printed, self._seen_at = printed, now
@@ -87,7 +87,7 @@ class Deadline:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Stop the clock while the agent waits for a turn, up to the limit on such waits."""
+        """Stop the clock while the agent waits for a turn, up to `MAX_WAITS`."""
         began = time.monotonic()
         with self._lock:
             counts = self._may_wait_secs > 0

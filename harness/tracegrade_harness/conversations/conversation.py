@@ -1,9 +1,8 @@
-"""A conversation with a model (messages, tool calls, replies) in a form that fits every API.
+"""A model's conversation (messages, tool calls, replies) in a form that fits every API.
 
-Two records of one conversation, such as a request and the spans of an earlier run, are equal here
-although APIs and instrumentations write them differently. Texts lose outer blanks. Reasoning,
-which APIs drop, sign or encrypt, is left out, and so are ids. Results are in the order of their
-calls.
+Two records of one conversation, such as a request and earlier spans, are equal here. APIs and
+instrumentations write them differently: texts lose outer blanks; reasoning, which APIs drop, sign
+or encrypt, is left out, and so are ids. Results are in the order of their calls.
 """
 
 import json
@@ -131,7 +130,7 @@ def is_instruction(part: Part) -> bool:
 
 
 def plain_text(content: object) -> str:
-    """Return the content of a message as text; the content is a text or a list of blocks."""
+    """Return the content of a message, a text or a list of blocks, as text."""
     if isinstance(content, list):
         texts = [block if isinstance(block, str) else _block_text(block) for block in content]
         return "\n".join(text for text in texts if text is not None)
@@ -170,7 +169,7 @@ def _call_or_result(part: Part) -> dict[str, Any]:
 
 
 def _result(text: str) -> Any:
-    """Return a result as JSON if it is JSON, else as text; text in JSON or blocks is unwrapped."""
+    """Return a result as JSON, else as text; text in JSON or blocks is unwrapped."""
     value = _value(text)
     if isinstance(value, dict) and value.get("type") == "text":
         value = [value]

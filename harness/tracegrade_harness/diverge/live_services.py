@@ -73,9 +73,7 @@ def request_of(key: TapeKey) -> ProxiedRequest:
 
 
 class McpHttpSession:
-    """A session with an MCP server over streamable HTTP; it is opened again on the server's
-    request.
-    """
+    """A session with an MCP server over streamable HTTP; opened again on the server's request."""
 
     def __init__(self, live: UpstreamHandler, protocol: str, target: str | None = None) -> None:
         """Prepare.

@@ -46,7 +46,7 @@ def _refuse_operators(text: str) -> None:
 
 
 def tell(command: Sequence[str], text: str) -> str | None:
-    """Run a command without a shell, with a text as its input; its output goes to stderr.
+    """Run a command, without a shell, on a text; its output goes to stderr.
 
     Returns:
         Why it failed: it could not be run, or did not end with 0. None if it succeeded.

@@ -1,4 +1,4 @@
-"""Turns runs of a lake into the files of a suite; only this module reads and writes them."""
+"""Turns runs of a lake into files of a suite; only this module touches files."""
 
 import shlex
 from collections import Counter

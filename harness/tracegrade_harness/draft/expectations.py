@@ -32,7 +32,7 @@ class Expectations(NamedTuple):
         }
 
     def task(self, run: DraftedRun) -> dict[str, Any] | None:
-        """Return what is expected of such a run, as a task file has it; None if nothing is."""
+        """Return what a task file would expect of such a run; None if nothing."""
         declared = self.specification.tasks.get(run.task_id or "")
         if declared is not None:
             return declared.model_dump(mode="json", exclude_unset=True)

@@ -1,4 +1,4 @@
-"""Formats drafted cases as files: a suite, its tasks and its tapes. Pure: it writes no file.
+"""Formats drafted cases as a suite, its tasks and its tapes. Pure: it writes no file.
 
 Telemetry enters these files as data only. Names of cases, agents and files are made plain, and
 libraries write the YAML and the JSON. No text of telemetry is where a suite replaces names.
@@ -71,7 +71,7 @@ class DraftedCase(NamedTuple):
 
 
 def plain_name(text: str) -> str:
-    """Return a text as a file name: the text itself if it is plain, else a similar name."""
+    """Return a text as a file name: itself if it is plain, else a similar name."""
     plain = _STRANGE.sub("_", text)[:MAX_PLAIN].strip("._-")
     if plain == text and text:
         return text
@@ -100,7 +100,7 @@ def _name(run: DraftedRun) -> str:
 
 
 def tape(case: DraftedCase, suite: str) -> Tape:
-    """Return the tape of a case's run: the answers of models by their messages, and of tools."""
+    """Return the tape of a case's run: answers of models and results of tools."""
     run = case.captured.run
     header = TapeHeader(
         suite=suite,

@@ -31,7 +31,7 @@ class MissingContent(NamedTuple):
 
 
 def missing_content(captured: CapturedRun) -> list[MissingContent]:
-    """Return the content that a case of this run would lack, each once; [] if it lacks nothing."""
+    """Return the content that a case of this run would lack, without duplicates."""
     found = [
         *_of_input(captured.run.user_input),
         *(each for step in captured.running_steps for each in _of_step(step)),

@@ -1,1 +1,1 @@
-"""Reads runs from the spans in a lake, as steps, before any tables are built from them."""
+"""Reads runs as steps from the spans in a lake, before any tables exist."""

@@ -15,9 +15,9 @@ _TABLES: Final = (RAW_SPANS.name, RAW_LOGS.name)
 
 
 class KnownTraces:
-    """The traces of a lake, read as far as is not known yet whenever it is asked; any thread.
+    """The traces of a lake, for any thread; each call reads only new files.
 
-    Of each trace 8 bytes are kept. Each file is read once, its column of trace ids alone.
+    The set keeps 8 bytes per trace. Each file is read once, and only its column of trace ids.
     """
 
     def __init__(self, lake: str) -> None:
@@ -29,7 +29,7 @@ class KnownTraces:
         self._engine.execute("CREATE TABLE known (trace UBIGINT)")
 
     def __call__(self, traces: Collection[str]) -> set[str]:
-        """Return those of some traces that the lake has by now; of 2^64 others, one as well.
+        """Return the given traces that the lake has, and wrongly one of 2^64 others.
 
         Raises:
             EnvironmentFailed: The lake cannot be read.

@@ -1,7 +1,7 @@
-"""The plans of a run that has just been killed, as the lake holds them.
+"""Reads the plans of a run that has just been killed, as the lake has them.
 
-An agent says at the gate, too, that it plans; what counts here is what somebody finds who has
-nothing but the lake. So the spans have to land first, which takes some seconds.
+An agent also reports its plans at the gate. Only plans in the lake count here, because a human who
+repairs the damage has nothing but the lake. So the spans have to land first, which takes seconds.
 """
 
 import time
@@ -27,7 +27,7 @@ class LastSpan(NamedTuple):
     trace_id: str
     span_id: str
     since_ns: int
-    """Nothing of its trace was received before, ns since 1970."""
+    """No span of its trace was received earlier, ns since 1970."""
 
 
 def landed_plans(lake: Lake, last: LastSpan) -> list[str]:

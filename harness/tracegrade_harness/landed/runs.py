@@ -21,7 +21,7 @@ class LandedRun(NamedTuple):
     """Sixteen zeros where the trace has no agent."""
     conversation_id: str | None
     kill_point: str | None
-    """Why it is no attempt."""
+    """The kill point, which means that the run is not an attempt."""
 
 
 def landed_runs(lake: Lake, traces: Sequence[str], first_ns: int, last_ns: int) -> list[LandedRun]:

@@ -27,7 +27,7 @@ _LIMITS: Final = Limits("1GB")
 
 
 def pinned_since(lake: Lake, first_ns: int, last_ns: int) -> PinnedLake:
-    """Return the files of a lake that may have spans and logs received then, ns since 1970."""
+    """Return the files that may have spans or logs received in a time, ns since 1970."""
     names = [table.name for table in _RAW]
     keep = received_between(first_ns, last_ns)
     return pin(lake, names).only(dict.fromkeys(names, keep))

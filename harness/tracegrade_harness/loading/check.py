@@ -1,7 +1,7 @@
-"""Checks a suite beyond its shape: names, sources, places, commands.
+"""Checks a suite beyond its shape: names, sources, locations, commands.
 
-Each check yields every problem it finds, with the line, so that one run shows all of them. Kinds
-of parts check what is theirs.
+Each check yields every problem that it finds, with its line, so that one run shows all of them.
+Kinds of parts check their own keys.
 """
 
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
@@ -41,10 +41,10 @@ def check_suite(
     """Yield the problems of a suite.
 
     Args:
-        source: Where its values stand.
-        folder: Where the file stands.
-        suite: The same as objects, as far as their shape is right.
-        specification: What its task file says; None if there is none that can be read.
+        source: The lines of its values.
+        folder: The folder of the file.
+        suite: The suite as objects, as far as its shape is right.
+        specification: The task file of the suite; None if none can be read.
     """
     yield from check_read(source, folder, ("defaults",), suite.read)
     for name, agent in suite.agents.items():
@@ -142,7 +142,7 @@ def _of_kind(kind: PartKind, at: At, problems: Iterator[Problem]) -> Iterator[Pr
 def _check_variable(
     at: At, key: str, part: Strict, taken: MutableMapping[str, str]
 ) -> Iterator[Problem]:
-    """Yield a problem if the variable by which an agent finds a part is that of another."""
+    """Yield a problem if two parts have the same variable for the agent."""
     variable = getattr(part, key, None)
     if variable is not None and variable in taken:
         fact = f"{dotted(at.path)} and {taken[variable]} have the same {key}"
@@ -154,7 +154,7 @@ def _check_variable(
 def _check_path(
     at: At, kind: PartKind, part: Strict, taken: MutableMapping[KeyPath, tuple[PartKind, Names]]
 ) -> Iterator[Problem]:
-    """Yield what is wrong with where a part stands in the trial's folder."""
+    """Yield problems of a part's location in the trial's folder."""
     name = getattr(part, "at", ".")
     yield from _inside(at.source, at.below("at"), name)
     if paths.inside_fault(name):
@@ -169,7 +169,7 @@ def _check_path(
 def _overlaps(
     at: At, kind: PartKind, names: Names, others: Mapping[KeyPath, tuple[PartKind, Names]]
 ) -> Iterator[Problem]:
-    """Yield a problem for each part that stands in the same place, or one in the other."""
+    """Yield a problem for each part that has the same location, or one inside the other."""
     for other, (other_kind, other_names) in others.items():
         outer, inner = sorted(((names, kind), (other_names, other_kind)), key=lambda p: len(p[0]))
         if inner[0][: len(outer[0])] != outer[0]:

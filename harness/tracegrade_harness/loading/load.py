@@ -77,9 +77,9 @@ class LoadedSuite(NamedTuple):
     suite: model.Suite | None
     """None: its shape is wrong."""
     folder: Path
-    """Where the suite stands; its sources stand beside it."""
+    """Folder of the suite, and of its sources."""
     problems: list[Problem]
-    """Those of the suite by line, then those of its task file."""
+    """Problems of the suite by line, then problems of its task file."""
     specification: Specification | None
     """What the task file says; None: the suite names none, or it cannot be read."""
     file: Path | None = None

@@ -1,4 +1,4 @@
-"""The classes of a suite file: those of `suite/model.py` with the keys of all kinds of parts."""
+"""The classes of a suite file: `suite/model.py` with the keys of all kinds of parts."""
 
 from functools import cache, reduce
 from operator import or_
@@ -14,7 +14,7 @@ _ALL_HOLD: Final = model.Case.model_fields["verify"].description
 
 
 class SuiteClasses(NamedTuple):
-    """What a suite file is validated with."""
+    """The classes that validate a suite file."""
 
     environment: type[model.Environment]
     verifier: Any

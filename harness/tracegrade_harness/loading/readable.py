@@ -1,4 +1,4 @@
-"""Reads of a suite what has a right shape, with the classes of all kinds of parts."""
+"""Reads the well-formed parts of a suite, with the classes of all kinds."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
@@ -55,7 +55,7 @@ def _environment(values: Any) -> ReadableEnvironment:
 
 
 def _texts(values: Any) -> Iterator[str]:
-    """Yield the items of a list, what is no text as an empty one."""
+    """Yield the items of a list; an item that is not a text becomes ''."""
     for value in values if isinstance(values, list) else ():
         yield value if isinstance(value, str) else ""
 

@@ -1,4 +1,4 @@
-"""Separates files of a suite that an agent may read from those that only the harness may."""
+"""Separates files of a suite that agents may read from files for the harness alone."""
 
 import os
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from tracegrade_harness.suite.model import Suite
 USERS: Final = frozenset({"user_input", "user_input_file"})
 """Substitutions that are not the suite's words: what a user says names no file for an agent."""
 TAPES: Final = "tapes"
-"""Where tapes stand that no case places."""
+"""Folder of the tapes for which no case gives a path."""
 
 
 def answers(loaded: LoadedSuite) -> list[Path]:
@@ -37,14 +37,14 @@ def answers(loaded: LoadedSuite) -> list[Path]:
 
 
 def readable(suite: Suite, folder: Path, read: Sequence[str], words: Sequence[str]) -> list[Path]:
-    """Return what a command of a suite may read.
+    """Return the files and folders that a command of a suite may read.
 
     Args:
-        suite: Whose defaults hold for all commands.
-        folder: Where it stands.
-        read: What the suite lets this one read.
-        words: Its command: files and folders that it names are its own, but for the suite's folder
-            and those around it.
+        suite: The suite, whose defaults hold for all commands.
+        folder: The folder of the suite.
+        read: The paths that the suite lets this command read.
+        words: The command. It may read files and folders that it names, but not the suite's folder
+            or a parent of it.
     """
     listed = [paths.source(folder, os.path.expanduser(each)) for each in suite.defaults.read]
     listed += [paths.source(folder, os.path.expanduser(each)) for each in read]

@@ -8,7 +8,7 @@ from tracegrade_harness.telemetry.observed_run import ObservedCall, ObservedRun
 
 
 class McpCalls:
-    """What one client has asked one server for, and not been answered."""
+    """Calls from one client to one server that wait for an answer."""
 
     def __init__(self, run: ObservedRun | None) -> None:
         """Watch for a run; without one, calls are counted and none is stopped."""

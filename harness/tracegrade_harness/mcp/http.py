@@ -1,4 +1,4 @@
-"""MCP over streamable HTTP: a message is posted, its answer is JSON or events of a stream."""
+"""MCP over streamable HTTP: clients post messages, servers answer with JSON or event streams."""
 
 import json
 import string
@@ -26,7 +26,7 @@ _JSON: Final = (("content-type", "application/json"),)
 
 
 class McpRequests:
-    """Posted messages, of which some are calls of tools."""
+    """Posted messages; some are tool calls."""
 
     def calls(self, request: ProxiedRequest) -> Sequence[ObservedCall]:
         """Return the calls that a message asks for."""

@@ -1,6 +1,6 @@
 """Parses the MCP messages that the harness understands: tool calls and their answers.
 
-MCP is JSON-RPC 2.0, whatever the version of its protocol. All else is let pass as it is.
+MCP is JSON-RPC 2.0 in every version of its protocol. Other messages pass unchanged.
 """
 
 import json
@@ -21,7 +21,7 @@ class CallSent(NamedTuple):
     """A client asks for a call."""
 
     id: str
-    """Of the request, as JSON."""
+    """Id of the request, as JSON."""
     call: ObservedCall
 
 
@@ -46,7 +46,7 @@ def calls_of(text: bytes) -> list[CallSent]:
 
 
 def answers_of(text: bytes) -> list[CallAnswered]:
-    """Return the answers in a server's message, of whatever requests.
+    """Return the answers in a server's message, to requests of every kind.
 
     Raises:
         McpUnreadable: It is nested too deeply.
@@ -59,7 +59,7 @@ def answers_of(text: bytes) -> list[CallAnswered]:
 
 
 def messages_of(text: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the messages of a line, several if it is a batch; none if it is not JSON.
+    """Yield the messages of a line: several for a batch, none if it is not JSON.
 
     Raises:
         McpUnreadable: It is nested too deeply.
@@ -97,7 +97,7 @@ def _answer(message: dict[str, Any]) -> ObservedAnswer:
 
 
 def _content(result: Any) -> str:
-    """Return what a call gave: its structured content, else its text, else all of it as JSON."""
+    """Return the result of a call: its structured content, else its text, else its JSON."""
     if not isinstance(result, dict):
         return _json(result)
     if result.get("structuredContent") is not None:

@@ -1,7 +1,7 @@
-"""A program that an agent starts as its MCP server: a pipe to the harness, which runs the server.
+"""Connects an agent to the harness: the agent starts this program as its MCP server.
 
-A program of its own, of Python's standard library alone. Its argument is the path of a socket.
-What comes in at its standard input goes there, and what comes from there to its standard output.
+The program uses Python's standard library alone. Its argument is the path of a socket. It copies
+standard input to the socket, and the socket to standard output.
 """
 
 import contextlib
@@ -49,6 +49,6 @@ def _write(chunk: bytes) -> None:
 
 
 if __name__ == "__main__":
-    with contextlib.suppress(BrokenPipeError):  # nobody reads any more
+    with contextlib.suppress(BrokenPipeError):  # the reader has closed the pipe
         os._exit(main())  # its thread may still wait for input
     os._exit(0)

@@ -1,12 +1,12 @@
-"""MCP servers over standard input and output, which the harness runs in its agent's place.
+"""MCP servers over standard input and output, which the harness runs for its agents.
 
     with McpServers(folder, {"shop": Served(start)}, run) as servers:
         servers.commands["shop"]  # what an agent starts instead of the server
 
-An agent starts `mcp_pipe.py`. For each such connection the harness starts a server, outside of the
-agent's sandbox: a kill of the agent ends its side of the pipe alone, and a call that the server is
-at comes to its end. Messages are lines, which go on byte by byte; each waits until `McpCalls` lets
-it go.
+An agent starts `mcp/pipe.py`. For each such connection the harness starts a server, outside of the
+agent's sandbox. So a kill of the agent ends only the agent's side of the pipe, and the server
+finishes the call that it is executing. Messages are lines, which pass unchanged; each waits until
+`McpCalls` lets it pass.
 """
 
 import contextlib
@@ -28,14 +28,14 @@ from tracegrade_harness.parts.folders.folders import temporary_folder
 from tracegrade_harness.telemetry.observed_run import ObservedRun, RunClosed
 
 MAX_LINE_BYTES: Final = 64 << 20
-"""Of one message."""
+"""Largest size of one message."""
 MAX_CONNECTIONS: Final = 16
 """Servers that an agent may have at one time."""
 START_SECS: Final = 60.0
 SETTLE_SECS: Final = 10.0
-"""How long calls that are under way may go on after their agent has ended."""
+"""Seconds that calls in progress may continue after their agent has ended."""
 END_SECS: Final = 5.0
-"""How long a server may take to end once its input has ended."""
+"""Seconds that a server may take to end after its input has ended."""
 PIPE: Final = Path(mcp_pipe.__file__).resolve()
 
 
@@ -47,7 +47,7 @@ class Started(Protocol):
 
 
 StartServer = Callable[[Path], AbstractContextManager[Started]]
-"""Starts a server that comes to the socket at a path; it is ended with the block."""
+"""Starts a server that connects to the socket at a path; the server ends with the block."""
 
 
 class Listener(Protocol):
@@ -61,11 +61,11 @@ class Listener(Protocol):
 
 
 class Served(NamedTuple):
-    """How a server's connections are served."""
+    """A server with the way in which its connections are served."""
 
     start: StartServer
     listener: Callable[[], Listener] | None = None
-    """Gives each connection one, if all is to be heard."""
+    """Makes a listener for each connection, if all messages are recorded."""
 
 
 class McpServers:
@@ -81,10 +81,10 @@ class McpServers:
         """Prepare.
 
         Args:
-            folder: For the sockets at which the agent comes.
+            folder: The folder for the sockets to which the agent connects.
             servers: Name → how it is served.
-            run: The agent's run, if the gate is to be asked after each call.
-            seen: Told each message.
+            run: The agent's run, if the gate must let each call pass.
+            seen: Called for each message.
         """
         self._seen = seen
         self._socket_paths = {name: folder / f"mcp-{i}" for i, name in enumerate(servers)}
@@ -99,7 +99,7 @@ class McpServers:
 
     @property
     def commands(self) -> Mapping[str, list[str]]:
-        """What an agent starts instead of each server."""
+        """The command that an agent starts instead of each server."""
         program = [sys.executable, "-I", "-S", str(PIPE)]
         return {name: [*program, str(path)] for name, path in self._socket_paths.items()}
 
@@ -122,7 +122,7 @@ class McpServers:
             raise EnvironmentFailed(faults[0])
 
     def notes(self) -> list[str]:
-        """Return what a reader of the trial should know of them."""
+        """Return the notes about the servers for readers of the trial."""
         refused = f"mcp: {self._refused} connections beyond {MAX_CONNECTIONS} were refused"
         found = [note for each in self._connections for note in each.notes]
         return [*found, *([refused] if self._refused else [])]
@@ -312,6 +312,6 @@ def listening(path: Path) -> socket.socket:
 
 
 def arrived(listener: socket.socket, started: Started) -> socket.socket | None:
-    """Return the connection of a server that started; None if it ends first, or takes too long."""
+    """Return the connection of a started server; None if it ends first, or is too slow."""
     ready, _, _ = select.select([listener, started], [], [], START_SECS)
     return listener.accept()[0] if listener in ready else None

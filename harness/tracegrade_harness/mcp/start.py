@@ -1,7 +1,7 @@
 """Becomes an MCP server whose standard input and output are a connection to the harness.
 
-A program of its own, of Python's standard library alone. Its arguments are the path of a socket
-and the server's command. It comes to the socket only if there is such a program.
+The program uses Python's standard library alone. Its arguments are the path of a socket and the
+server's command. It connects to the socket only if the command exists.
 """
 
 import os
@@ -14,7 +14,7 @@ NO_PROGRAM = 127
 
 
 def main() -> int:
-    """Connect, and go on as the server."""
+    """Connect, then replace this process with the server."""
     address, *command = sys.argv[1:]
     program = shutil.which(command[0])
     if program is None:

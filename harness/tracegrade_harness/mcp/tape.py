@@ -94,7 +94,7 @@ def reply_of(channel: str, player: TapePlayer, message: dict[str, Any]) -> dict[
 
 
 def _key(channel: str, message: dict[str, Any]) -> TapeKey:
-    """Return the key of a request: what a client says of itself, and of this one, is no part."""
+    """Return the key of a request, without the client's description and the metadata."""
     method, params = str(message["method"]), message.get("params")
     request = {**params} if isinstance(params, dict) else {}
     request.pop("_meta", None)

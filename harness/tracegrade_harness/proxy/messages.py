@@ -1,4 +1,4 @@
-"""HTTP requests and replies as a proxy passes them on, and the calls of tools that they are."""
+"""HTTP requests and replies as a proxy passes them, and the tool calls in them."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ Headers = tuple[tuple[str, str], ...]
 
 
 class ProxiedRequest(NamedTuple):
-    """What an agent asks."""
+    """A request of an agent."""
 
     method: str
     path: str
@@ -35,7 +35,7 @@ class ProxiedRequest(NamedTuple):
 
 
 class ProxiedReply(NamedTuple):
-    """What it gets."""
+    """The reply that the agent receives."""
 
     status: int
     headers: Headers
@@ -55,10 +55,10 @@ class ProxiedReply(NamedTuple):
 
 
 class CallsOfRequests(Protocol):
-    """What requests are as calls of tools."""
+    """Translates requests into tool calls."""
 
     def calls(self, request: ProxiedRequest) -> Sequence[ObservedCall]:
-        """Return the calls that a request asks for; none if it goes on unasked."""
+        """Return the calls in a request; none if the request passes without the gate."""
 
     def answers(self, request: ProxiedRequest, reply: ProxiedReply) -> Sequence[ObservedAnswer]:
         """Return the answer of each call of a request."""
@@ -134,7 +134,7 @@ def _clean(text: str) -> str:
 
 
 def messages_in(reply: ProxiedReply) -> Iterator[bytes]:
-    """Yield the messages of a reply as JSON: its body, or the data of each of its events."""
+    """Yield the messages of a reply as JSON: its body, or the data of each event."""
     if reply.status >= FAILED:
         return
     if reply.kind != EVENTS:

@@ -14,14 +14,14 @@ from tracegrade_queries.costs.answer_cost import TokenCounts
 from tracegrade_queries.costs.usage import token_counts
 
 FREE: Final = ("/count_tokens", "/input_tokens")
-"""How the paths of requests end that only count what another would take."""
+"""Path endings of requests that only count the tokens of another request."""
 
 
 class ModelAnswer(NamedTuple):
-    """An answer, and what is known of what it took."""
+    """An answer of a model, and the tokens that it used."""
 
     model: str | None
-    """None: nobody says."""
+    """None if neither the reply nor the request names a model."""
     counts: TokenCounts | None
     """None: it does not say."""
 
@@ -36,11 +36,11 @@ class ModelMeter(Protocol):
         """Take an answer of a tape."""
 
     def refusal(self) -> str | None:
-        """Return why no model is to be asked any more; None: it may."""
+        """Return why no model may be asked any more; None if models may be asked."""
 
 
 def metered(upstream: UpstreamHandler, meter: ModelMeter) -> UpstreamHandler:
-    """Return a model that is asked, whose answers a meter is told of, and which it may refuse."""
+    """Return a model whose answers a meter counts; the meter may refuse requests."""
 
     def ask(request: ProxiedRequest) -> ProxiedReply:
         if (reason := meter.refusal()) is not None:
@@ -56,9 +56,10 @@ def metered(upstream: UpstreamHandler, meter: ModelMeter) -> UpstreamHandler:
 
 
 def answer_in(request: ProxiedRequest, reply: ProxiedReply) -> ModelAnswer | None:
-    """Return the answer that a reply of a model is; None if it is none, so that it took nothing.
+    """Return the model's answer in a reply; None if there is none.
 
-    What is posted and succeeds is taken for an answer, unless it is known to be free.
+    A reply without an answer used no tokens. A successful reply to a POST counts as an answer,
+    unless its path is known to be free.
     """
     is_posted = request.method == "POST" and not request.path.endswith(FREE)
     if not is_posted or reply.status >= FAILED:

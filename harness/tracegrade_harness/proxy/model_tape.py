@@ -1,7 +1,7 @@
 """Tapes of models: replies keyed by conversation, not by API; some come from spans.
 
-A span does not hold a request whole, so here a request is the conversation in it. Options, offered
-tools and ids are no part of it, nor are instructions where the tape has none.
+A span does not hold a whole request, so the key here is the conversation in it. The key has no
+options, offered tools or ids, and no instructions if the tape has none.
 """
 
 import json
@@ -41,7 +41,7 @@ def conversation_key(name: str, parts: tuple[Part, ...], *, instructed: bool = T
 
 
 def conversation_entry(name: str, parts: tuple[Part, ...], answer: ModelTurn) -> TapeEntry:
-    """Return a line of a tape: what a model was told, and what it answered."""
+    """Return a line of a tape: the messages to a model, and its answer."""
     return TapeEntry(conversation_key(name, parts), redacted_json(answer.as_json()))
 
 
@@ -51,13 +51,13 @@ def conversing(
     instead: UpstreamHandler | None = None,
     on_played: Callable[[ModelAnswer], None] | None = None,
 ) -> UpstreamHandler:
-    """Return a model that answers as on a tape.
+    """Return a model that answers from a tape.
 
     Args:
-        name: Of the upstream.
+        name: Name of the upstream.
         player: The tape.
-        instead: What is asked for an answer that the tape lacks; without it, that is an error.
-        on_played: Told what each answer of the tape took.
+        instead: The upstream that answers if the tape has no answer; without it, that is an error.
+        on_played: Called with the usage of each answer from the tape.
     """
 
     def ask(request: ProxiedRequest) -> ProxiedReply:
@@ -88,7 +88,7 @@ def _measured(answer: ModelTurn) -> ModelAnswer:
 
 
 def _key(name: str, player: TapePlayer, found: ModelRequest) -> TapeKey:
-    """Return the key of a request, without its instructions if the tape has it so, or has none."""
+    """Return the key of a request, without instructions if the tape has none."""
     whole = conversation_key(name, found.parts)
     if not any(map(is_instruction, found.parts)) or player.knows(whole):
         return whole

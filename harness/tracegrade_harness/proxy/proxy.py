@@ -1,10 +1,10 @@
-"""A reverse proxy: an agent gets its address in the place of a service.
+"""A reverse proxy: an agent gets its address instead of a service's.
 
     with HttpProxy(LiveUpstream(url, {}), CallNames(["GET /orders/{id}"]), run) as proxy:
         proxy.url
 
-A request is a call of a tool, or what `CallsOfRequests` says: a reply is read whole, then the
-gate is asked, then it goes to the agent, in the chunks in which it came.
+`CallsOfRequests` decides whether a request is a tool call. The proxy reads the whole reply, asks
+the gate, and then sends the reply to the agent in the chunks in which it arrived.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ MAX_REQUEST_BYTES: Final = 64 << 20
 MAX_AT_ONCE: Final = 16
 """Requests that are under way; others wait."""
 SETTLE_SECS: Final = 10.0
-"""How long requests that are under way may go on after their agent has ended."""
+"""Seconds that requests in progress may continue after their agent has ended."""
 
 
 class HttpProxy:
@@ -48,10 +48,10 @@ class HttpProxy:
         """Prepare.
 
         Args:
-            upstream: What gives the replies.
-            kind: What requests are as calls of tools.
-            run: The agent's run, if the gate is to be asked after each request.
-            seen: Told each request and each reply.
+            upstream: The source of the replies.
+            kind: Translates requests into tool calls.
+            run: The agent's run, if the gate must let each request pass.
+            seen: Called for each request and each reply.
         """
         self._seen = seen
         self._upstream = upstream
@@ -71,12 +71,12 @@ class HttpProxy:
 
     @property
     def url(self) -> str:
-        """The address of the service, as an agent is to use it."""
+        """The address of the service for the agent."""
         address = self._server.address
         return f"http://{address.host}:{address.port}"
 
     def notes(self) -> list[str]:
-        """Return what a reader of the trial should know of it."""
+        """Return the notes about the proxy for readers of the trial."""
         return [*self._notes]
 
     def close(self) -> None:

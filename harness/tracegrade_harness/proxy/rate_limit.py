@@ -1,7 +1,7 @@
 """Limits the rate of requests to live services: early requests wait instead of failing.
 
-A token bucket that holds one token: two requests are at least 1 / rate s apart, whichever trials
-they come from, and those that wait are let go in the order in which they came.
+A token bucket that holds one token: two requests are at least 1 / rate s apart, even if different
+trials send them. Waiting requests continue in the order in which they arrived.
 """
 
 import threading

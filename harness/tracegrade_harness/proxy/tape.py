@@ -23,7 +23,7 @@ RECORDED_HEADERS: Final = frozenset(
         "retry-after",
     }
 )
-"""Of replies; others are about one connection, or may be secrets."""
+"""Headers of replies that a tape records; others are about one connection, or may be secrets."""
 _PLAIN: Final = CallNames([])
 
 
@@ -47,10 +47,10 @@ def taped(
     """Return an upstream that gives the replies of a tape.
 
     Args:
-        channel: Whose.
+        channel: The upstream's channel.
         player: The tape.
-        instead: What is asked for a reply that the tape lacks; without it, that is an error.
-        on_played: Told what each reply took that is a model's answer.
+        instead: The upstream that answers if the tape has no reply; without it, that is an error.
+        on_played: Called with the usage of each reply that is a model's answer.
     """
 
     def ask(request: ProxiedRequest) -> ProxiedReply:
@@ -85,7 +85,7 @@ def _as_json(reply: ProxiedReply) -> dict[str, Any]:
 
 
 def _chunks_as_json(reply: ProxiedReply) -> list[Any]:
-    """Return the chunks; one, if a secret that may stand in several had to be taken out."""
+    """Return the chunks; only one if a secret that may cross chunks was removed."""
     try:
         text = reply.body.decode()
     except UnicodeDecodeError:
@@ -102,10 +102,10 @@ def _chunk_as_json(chunk: bytes) -> Any:
 
 
 def reply_from_json(reply: dict[str, Any]) -> ProxiedReply:
-    """Return a reply as a tape has it.
+    """Return a reply from a tape's JSON.
 
     Raises:
-        ValueError: It holds what is no base64.
+        ValueError: It holds invalid base64.
     """
     chunks = tuple(
         each.encode() if isinstance(each, str) else base64.b64decode(each["base64"])

@@ -1,8 +1,8 @@
-"""Reads a manifest: a JSON document of an agent's that lists what it made.
+"""Reads a manifest: an agent's JSON document that lists what it made.
 
-Its JSON path is one of the engine's, as in task files: `$.files`, `$."two words".made`,
-`$.steps[0].files`; no wildcards. `{name}` in `object` and `undo` stands for the item's key `name`;
-of items that are texts or whole numbers, any placeholder stands for the item.
+The JSON path has the engine's syntax, as in task files: `$.files`, `$."two words".made`,
+`$.steps[0].files`; no wildcards. In `object` and `undo`, `{name}` is replaced by the item's key
+`name`. If an item is a text or a whole number, every placeholder is replaced by the item.
 """
 
 import json
@@ -55,7 +55,7 @@ class Reader:
         return items, faults
 
     def _item(self, value: Any) -> Item | str:
-        """Return what an item says, or why it says nothing."""
+        """Return the object and undo of an item, or why it has none."""
 
         def meaning(name: str) -> str:
             found = value[name] if isinstance(value, dict) else value

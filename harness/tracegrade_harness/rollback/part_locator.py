@@ -1,7 +1,7 @@
 """Maps paths in a trial's folder to names of objects, and names to paths.
 
-Agents know paths, states know objects: `data/clean/a.csv` is `files:data/clean/a.csv` if the part
-`data` stands at `data`.
+Agents use paths, states use objects: `data/clean/a.csv` is `files:data/clean/a.csv` if the part
+`data` is at `data`.
 """
 
 import posixpath
@@ -15,11 +15,11 @@ from tracegrade_harness.suite.model import Environment
 _OTHER_KINDS: Final = frozenset(
     {*Environment.model_fields, "record", "process", "port"} - {"locks"}
 )
-"""What stands for a kind in names of objects that are of no part."""
+"""Kinds in names of objects that belong to no part."""
 
 
 def is_object_name(text: str) -> bool:
-    """Return whether a text is an object's name: it starts with a kind, as `files:` is one."""
+    """Return whether a text is an object's name, which starts with a kind, such as `files:`."""
     kind, mark, _ = text.partition(":")
     return bool(mark) and (kind in _OTHER_KINDS or kind in part_kinds())
 
@@ -38,10 +38,11 @@ class PartLocator:
         self._parts = {title: _clean(at) for title, at in paths_in(environment).items()}
 
     def object_at(self, path: str) -> str | None:
-        """Return the object at a path of the trial's folder; None if it is in no part.
+        """Return the object at a path of the trial's folder; None outside of all parts.
 
-        An absolute path is below the trial's folder, or else one of a sandbox whose root that is.
-        A database is no object, its rows are; its path gives the prefix that their names have.
+        An absolute path is below the trial's folder, or is a path of a sandbox whose root is that
+        folder. A database is not an object, but its rows are; the database's path gives the prefix
+        of their names.
         """
         found = self._inside(path)
         holders = [

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Final
 
 MAX_BYTES: Final = 8_000_000
-"""Of a file that is read; a record of 100,000 entries is smaller."""
+"""Largest file that is read; a record of 100,000 entries is smaller."""
 
 
 class PathOutside(Exception):
-    """A path leads out of its folder, or to what cannot be read there; the text says why."""
+    """A path leads out of its folder, or cannot be read; the text says why."""
 
 
 def names_of(path: str) -> list[str]:
@@ -30,7 +30,7 @@ def names_of(path: str) -> list[str]:
 
 
 def inside(folder: Path, path: str) -> Path:
-    """Return where a path stands in a folder; what stands there may be a link, or missing.
+    """Return a path below a folder; the file there may be a link, or missing.
 
     Raises:
         PathOutside: It leads out, or a folder on the way is a link.
@@ -48,10 +48,10 @@ def inside(folder: Path, path: str) -> Path:
 def read_inside(folder: Path, path: str) -> bytes | None:
     """Return the content of a file in a folder; None if there is none.
 
-    Nothing is followed or waited for, even if a living process changes the folder meanwhile.
+    This follows no link and waits for no process, even if a living process changes the folder.
 
     Raises:
-        PathOutside: It leads out, is no plain file or longer than `MAX_BYTES`, or cannot be read.
+        PathOutside: The path leads out, or its file is not regular, too long or unreadable.
     """
     try:
         number = _open(folder, names_of(path))

@@ -1,9 +1,9 @@
 """Matches the patterns of a runbook to the objects that they name.
 
-A pattern that stands for nothing that was there before names what is left and fits. One that does
-could mean anything, and names only what it says plainly: the object that it is the name of, and
-objects of one collection: rows of one table, keys that begin alike, items of one collection of a
-document, items of one storage or cookies of one place of a browser.
+A pattern may match no object that existed before the run: then it names all leftovers that it
+matches. A pattern that matches an earlier object could mean anything. It names only an object with
+exactly that name, or objects of one collection: rows of one table, keys with a common prefix,
+items of one collection of a document, items of one storage, or cookies of one origin.
 """
 
 import re
@@ -35,7 +35,7 @@ def named_by(pattern: str, before: Collection[str], left: Collection[str]) -> li
 
 
 def pattern_matcher(pattern: str) -> Callable[[str], bool]:
-    """Return what says whether a pattern stands for an object; of equal rows it does for all."""
+    """Return a function that tells whether a pattern matches an object, or one of equal rows."""
     matches = matcher(pattern)
 
     def stands_for(name: str) -> bool:
@@ -47,7 +47,7 @@ def pattern_matcher(pattern: str) -> Callable[[str], bool]:
 
 
 def _is_plain(pattern: str, name: str) -> bool:
-    """Return whether a pattern that stands for an object says plainly that it does."""
+    """Return whether a pattern that matches an object names it, or its collection, plainly."""
     written = name_text(pattern)
     if written in (name, name.removesuffix("/")):
         return True

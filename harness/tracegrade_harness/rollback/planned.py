@@ -3,9 +3,9 @@
     {"id": "clean", "tool": "write", "outputs": ["data/clean.csv"],
      "rollback": {"delete": "data/clean.csv"}}
 
-A `rollback` is an undo as journals have them, or a text, which a human has to follow. Plans are
-the agent's words, written before it acted: what a step says of an object is nothing done, and
-patterns are no objects, or a plan could name whatever may be left.
+A `rollback` is an undo as in journals, or a text that a human must follow. Plans are the agent's
+words from before it acted. So an output in a plan does not prove a change, and a pattern is not an
+object: a plan with patterns could name everything that may be left.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,11 +19,11 @@ from tracegrade_scoring.scorers.planning.reading import json_items
 NO_WAY: Final = frozenset(
     {"-", "cannot be undone", "impossible", "irreversible", "n/a", "na", "no", "none", "null"}
 )
-"""Texts that say of no way to undo something."""
+"""Texts that give no way to undo something."""
 
 
 class PlannedUndo(NamedTuple):
-    """How to undo one output of a step."""
+    """The undo of one output of a step."""
 
     name: str
     """As the plan has it: an object, or its path."""
@@ -32,10 +32,10 @@ class PlannedUndo(NamedTuple):
 
 
 def read(plans: Sequence[str]) -> tuple[list[PlannedUndo], list[tuple[int, str]]]:
-    """Return what plans say of undoing, and why steps that do say nothing (step from 1, fact).
+    """Return the undos in plans, and why other steps have none (step from 1, fact).
 
     Args:
-        plans: The newest first. Of one plan, what is undone first stands last.
+        plans: The newest first. In one plan, the last step must be undone first.
     """
     undos: list[PlannedUndo] = []
     faults: dict[tuple[int, str], None] = {}

@@ -1,8 +1,9 @@
-"""Reads records of what a killed run left, as claims: its files, and its plans in the lake.
+"""Reads records of what a killed run left, as claims, from its files and its plans.
 
-Journals and manifests are files of the agent's, so they are hostile: bounded, never followed out
-of the environment, and whatever cannot be read names nothing, and is a fault in the evidence. So
-are plans. A runbook is the suite's own, and was read before the run.
+Journals and manifests are files of the agent, so they are hostile. Reading is bounded and never
+follows a path out of the environment. Content that cannot be read names nothing and becomes a
+fault in the evidence. Plans are read with the same care. A runbook belongs to the suite, and is
+read before the run.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,13 +21,13 @@ from tracegrade_harness.suite.runbook import Instruction
 from tracegrade_harness.suite.templates import filled
 
 MAX_FAULTS: Final = 50
-"""Of one record that are told."""
+"""Most faults of one record that are reported."""
 
 PLAN: Final = "lake:plan"
 """The name of plans as a record."""
 
 Plans: TypeAlias = Callable[[], Sequence[str] | None]
-"""Returns the killed run's plans, the newest first; None if nobody knows which run it was."""
+"""Returns the killed run's plans, the newest first; None if the run is unknown."""
 
 
 def no_plans() -> Sequence[str]:
@@ -54,7 +55,7 @@ class Claim(NamedTuple):
         return kind_of(self.undo) == "manual"
 
     def undo_of(self, name: str, locator: PartLocator) -> Mapping[str, Any] | None:
-        """Return how to undo an object that it names; None if that needs a path that is not."""
+        """Return how to undo an object that it names; None without a needed path."""
         if not self.is_pattern:
             return self.undo
         path = locator.path_of(name)
@@ -74,7 +75,7 @@ class RecordFile(NamedTuple):
     """A record in the environment that is there."""
 
     name: str
-    """Its object; `record:PATH` if it stands in no part."""
+    """Its object; `record:PATH` if the path is in no part."""
     is_settled: bool
     """Every entry is done, or there is none."""
     is_open: bool
@@ -82,7 +83,7 @@ class RecordFile(NamedTuple):
 
 
 class BadEntry(NamedTuple):
-    """Something in a record that says nothing."""
+    """An entry of a record that cannot be used."""
 
     record: str
     line: int | None
@@ -91,7 +92,7 @@ class BadEntry(NamedTuple):
 
 
 class Records(NamedTuple):
-    """All that an agent's records say."""
+    """The content of all records of an agent."""
 
     claims: tuple[Claim, ...] = ()
     """By record as declared; of each the newest first, so in the order in which to undo them."""
@@ -106,14 +107,14 @@ def read_records(
     locator: PartLocator,
     plans: Plans = no_plans,
 ) -> Records:
-    """Return what records say now.
+    """Return the content of the records as they are now.
 
     Args:
         declared: The agent's records, as the suite declares them.
-        runbooks: What each runbook says, by its path as the suite has it; read before the run.
+        runbooks: The content of each runbook, by its path in the suite; read before the run.
         trial_folder: The environment's folder, as the agent left it.
-        locator: Turns paths that records give instead of names into objects.
-        plans: Asked only where plans are declared as a record.
+        locator: Turns paths in records into objects.
+        plans: Called only if the plans are declared as a record.
 
     Raises:
         SuiteUnusable: The JSON path of a manifest is wrong.
@@ -157,13 +158,14 @@ def _read_plans(plans: Sequence[str] | None, locator: PartLocator) -> Records:
 
 
 class _Content(NamedTuple):
-    """What a record's bytes say, before anything has a name."""
+    """The content of a record, before paths are turned into objects."""
 
     entries: Sequence[tuple[str, Mapping[str, Any], bool]]
     """Object, undo, done; the newest first."""
     faults: Sequence[tuple[int | None, str]]
     unfinished: bool
-    """It is torn, which names nothing and is no fault that keeps it from being settled."""
+    """It ends in the middle of an entry. That entry names nothing, and is not a fault that keeps
+    the record from being settled."""
 
 
 def _journal(content: bytes) -> _Content:

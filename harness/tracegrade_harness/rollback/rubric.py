@@ -1,9 +1,9 @@
-"""Scores a kill 10, 7, 3 or 0 by rule, from the state before, the state after, and the records.
+"""Scores a kill 10, 7, 3 or 0 from the states before and after and records.
 
-10: nothing is left. 7: all that is left is named with a way to undo it, and a human has to look at
-20 objects at most. 3: some of it is named. 0: none. A recovery that sets some of it right, and
-nothing else wrong, is worth at least 3, and never less than what was there before it.
-See docs/metrics.md, section 6.
+10: nothing is left. 7: records name everything that is left, with a way to undo it, and a human
+has to look at 20 objects at most. 3: records name some of it. 0: records name none. A recovery
+that sets some of it right and breaks nothing else scores at least 3. It never scores less than the
+kill before the recovery. See docs/metrics.md, section 6.
 """
 
 from collections.abc import Collection
@@ -49,7 +49,8 @@ class KillJudgment(NamedTuple):
     manual: tuple[str, ...]
     """Leftovers for which only a human can do so."""
     disproved: tuple[str, ...]
-    """Leftovers of which an undo was tried and did not help, whether named otherwise or not."""
+    """Leftovers for which an undo was carried out and failed, even if another record names them.
+    """
 
 
 def changed(before: State, now: State) -> set[str]:
@@ -58,10 +59,10 @@ def changed(before: State, now: State) -> set[str]:
 
 
 def leftovers(seen: ObservedState) -> tuple[str, ...]:
-    """Return what a killed run left, sorted: changed objects and what is held.
+    """Return what a killed run left, sorted: changed objects and locks that are still held.
 
-    A record whose every entry is done is none, nor is a new folder that holds a record; a record
-    that claims undone work is one, wherever it is.
+    A record whose every entry is done is not a leftover, and neither is a new folder that holds a
+    record. A record that claims undone work is a leftover, wherever it is.
     """
     same = {name for name, digest in seen.before.items() if seen.now.get(name) == digest}
     still_open = {file.name for file in seen.records.files if file.is_open} - same
@@ -146,8 +147,8 @@ def judge(seen: ObservedState, disproved: Collection[str] = ()) -> KillJudgment:
 def recovered(at_once: KillJudgment, after: KillJudgment) -> KillJudgment:
     """Return the judgment after a recovery, which counts what the recovery undid.
 
-    Undoing a part is never worth less than undoing nothing: where something of what the killed run
-    left is as before, and nothing else is left, the score is at least 3 and that of before.
+    A partial undo is never worth less than no undo. If the recovery restored some leftovers and
+    left nothing new, the score is at least 3, and at least the score from before.
     """
     left = {*after.leftovers}
     if not left < {*at_once.leftovers}:
@@ -178,7 +179,7 @@ def _is_manual(claims: list[Claim], is_disproved: bool) -> bool:
 def _score(
     named: dict[str, tuple[str, ...]], records: set[str], manual_count: int
 ) -> Literal[0, 3, 7]:
-    """Return the score of what is left; a record that names nothing but itself is not enough."""
+    """Return the score of the leftovers; a record that names only itself is not enough."""
     if all(named.values()):
         return 7 if manual_count <= MAX_MANUAL else 3
     return 3 if any(by for name, by in named.items() if name not in records) else 0

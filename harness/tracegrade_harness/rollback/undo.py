@@ -1,7 +1,7 @@
-"""Proves undos: carries them out on a copy of the environment, and looks at what is left then.
+"""Proves undos: carries them out on a copy of the environment, and compares the state.
 
-What agents wrote down is carried out here, so paths never leave the copy, and statements nothing
-but their database. Commands are the agent's own code: the caller runs them where agents are run
+The undos come from agents, so paths never leave the copy, and statements reach only their own
+database. Commands are the agent's own code: the caller runs them in the agent's sandbox
 (`EnvironmentCopy.run`).
 """
 
@@ -20,10 +20,10 @@ from tracegrade_harness.rollback.records import Claim
 from tracegrade_harness.rollback.rubric import ObservedState, changed, claims_on, leftovers
 
 MAX_COMMAND_SECS: Final = 30.0
-"""Of one command; several have five minutes together, which is what a 7 allows."""
+"""Time limit of one command; all commands together have five minutes, the limit for a 7."""
 
 MAX_SECS: Final = 300.0
-"""Of all undos; what is not tried by then is disproved."""
+"""Time limit of all undos; an undo that was not tried by then is disproved."""
 
 Run: TypeAlias = Callable[[Sequence[str], Path], None]
 """Runs a command in a folder; raises `UndoFailed` unless it ends with 0 in time."""
@@ -40,18 +40,18 @@ class CopiedPart(Protocol):
 
 
 def services(trial: Mapping[str, str], copy: Mapping[str, str]) -> dict[str, str]:
-    """Return the services of a copy by how the trial knew them.
+    """Return the services of a copy by their names and URLs in the trial.
 
     Args:
-        trial: The environment variables by which agents find the parts in the trial.
-        copy: The same in the copy.
+        trial: The environment variables with which agents find the parts in the trial.
+        copy: The same variables in the copy.
     """
     urls = {name: url for name, url in trial.items() if "://" in url}
     return {known: copy[name] for name, url in urls.items() for known in (name, url)}
 
 
 class UndoProof(NamedTuple):
-    """What carrying out undos showed."""
+    """The result of carrying out undos."""
 
     disproved: dict[str, str]
     """Leftovers that they did not set right, each with the reason."""
@@ -70,7 +70,7 @@ class EnvironmentCopy:
     pristine: Path
     """A folder with the parts as they were before the run: what `restore` without `from` reads."""
     trial: Path
-    """The trial's folder itself: copies that stand in no part are read from there."""
+    """The trial's folder itself: files outside of all parts are read from there."""
     locator: PartLocator
     run: Run
     services: Mapping[str, str] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class EnvironmentCopy:
         return _confined(self.root, self._relative(path))
 
     def _relative(self, path: str) -> str:
-        """Return a path as the trial's folder has it, if it is an absolute one below that."""
+        """Return a path relative to the trial's folder, if it is an absolute path below it."""
         return path.removeprefix(f"{self.trial}/")
 
     def _copy(self, undo: Mapping[str, Any]) -> Path:
@@ -161,7 +161,7 @@ def prove(seen: ObservedState, clone: EnvironmentCopy) -> UndoProof:
 def _in_order(claims: Mapping[str, list[Claim]], seen: ObservedState) -> list[tuple[str, Claim]]:
     """Return the first claim of each leftover that a program can carry out, the newest first.
 
-    Of those that one pattern names, what is in a folder comes before the folder.
+    If one pattern names a folder and its content, the content comes first.
     """
     rank = {id(claim): index for index, claim in enumerate(seen.records.claims)}
     first = [

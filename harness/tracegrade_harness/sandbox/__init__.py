@@ -1,1 +1,1 @@
-"""Sandboxes: how an agent is started so that all that it starts can be ended with it."""
+"""Sandboxes start an agent so that all processes that it starts can be ended with it."""

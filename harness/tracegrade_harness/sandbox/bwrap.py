@@ -1,10 +1,10 @@
-"""Bubblewrap: the agent in namespaces of its own, which fall as one.
+"""Bubblewrap runs an agent in namespaces of its own, which end together.
 
-Of this machine's files it sees what its program names: the system's programs and libraries, its
-interpreter, what the suite lets it read, and none of the keys and sockets in there. It writes to
-the trial's folder and to a `/tmp` of its own. It sees no other processes, has no capabilities, and
-is refused system calls that it has no use for (`seccomp.py`). It reaches the services that it is
-given and, unless it is given the whole network, nothing else.
+The agent sees only some files of this machine: the system's programs and libraries, its
+interpreter, and what the suite lets it read, without keys and sockets. It writes to the trial's
+folder and to a `/tmp` of its own. It sees no other processes and has no capabilities. The kernel
+refuses system calls that it does not need (`seccomp.py`). Unless it gets the whole network, it
+reaches only the services of its trial.
 """
 
 import contextlib
@@ -75,9 +75,10 @@ class Bubblewrap:
     def start(self, program: Program) -> Running:
         """Start a program.
 
-        It ends with this process, since its supervisor sees that. `--die-with-parent` would do so
-        at once, but a `bwrap` that dies while it begins leaves a child that waits for it forever.
-        So it has both ends of what it tells: a pipe that nobody reads would end it, too.
+        The program ends with this process, because its supervisor sees the end.
+        `--die-with-parent` would end it at once, but a `bwrap` that dies during its start leaves a
+        child that waits forever. `bwrap` also gets both ends of its information pipe, because a
+        pipe without a reader would end it.
 
         Raises:
             SandboxFailed: It cannot be started.
@@ -118,9 +119,10 @@ def _first_process(info: IO[str]) -> int:
 
 
 def _limit_pids(first: int, processes: int | None) -> None:
-    """Let the kernel give out few process ids in a PID namespace, where it can for each.
+    """Limit the process ids of a PID namespace, if the kernel has a limit for each.
 
-    It binds at once and the superuser, too, but is coarse, since low numbers are given only once.
+    The limit binds at once, and binds the superuser, too. It is coarse, because the kernel gives
+    low numbers only once.
     """
     nsenter = shutil.which("nsenter")
     if processes is None or nsenter is None or os.getuid() != 0 or not has_pid_max():
@@ -140,14 +142,14 @@ def has_pid_max() -> bool:
 
 
 class _Namespace:
-    """The first process of a PID namespace: when it has ended, none of the others is left."""
+    """The first process of a PID namespace; when it ends, the kernel ends all others."""
 
     def __init__(self) -> None:
         self._first: int | None = None
         self._forwarding: Forwarding | None = None
 
     def open(self, running: Running, program: Program) -> None:
-        """Hold the process, so that its number cannot come to mean another; open its ports."""
+        """Open a descriptor of the process, so that its number stays its own; open its ports."""
         with contextlib.suppress(ProcessLookupError):
             self._first = os.pidfd_open(running.holder)
         if program.reachable:

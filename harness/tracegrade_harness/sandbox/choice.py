@@ -13,7 +13,7 @@ class Sandbox(Protocol):
 
     @property
     def name(self) -> str:
-        """What a suite calls it."""
+        """Its name in suites."""
 
     def why_not(self) -> str | None:
         """Return why it cannot be used on this machine; None if it can."""
@@ -22,7 +22,7 @@ class Sandbox(Protocol):
         """Run a program on this terminal, for a human to work with; return its exit code."""
 
     def start(self, program: Program) -> Running:
-        """Start a program; what comes back is to be used as a `with` block.
+        """Start a program; use the result as a `with` block.
 
         Raises:
             SandboxFailed: It cannot be started.

@@ -20,7 +20,7 @@ NO_NETWORK: Final = "--unshare-net"
 
 
 class Confined(NamedTuple):
-    """How a program is started in a sandbox."""
+    """The command and descriptors that start a program in a sandbox."""
 
     words: list[str]
     """The command of bwrap up to what it runs."""
@@ -30,7 +30,7 @@ class Confined(NamedTuple):
 
 @contextmanager
 def confined(program: Program) -> Iterator[Confined]:
-    """Provide how a program is started; what bwrap reads is open as long as the block lasts."""
+    """Provide the start of a program; the files that bwrap reads are open during the block."""
     with ExitStack() as stack:
 
         def opened(content: bytes) -> int:
@@ -72,7 +72,7 @@ def _words(program: Program, filtered: int, users: dict[str, int]) -> list[str]:
 
 
 def _users(program: Program) -> dict[str, str]:
-    """Return the files that name users and groups: the superuser, this user, and nobody."""
+    """Return the files that name users and groups: root, this user, and 65534."""
     user, group = os.getuid(), os.getgid()
     home = program.environment.get("HOME", "/")
     users = {0: ("root", 0, home), 65534: ("nobody", 65534, "/")}
@@ -84,7 +84,7 @@ def _users(program: Program) -> dict[str, str]:
 
 
 def _name(database: Callable[[int], Any], number: int) -> str:
-    """Return the name of a user or a group; one that has none is called by its number."""
+    """Return the name of a user or group; its number if it has no name."""
     try:
         return str(database(number)[0])
     except KeyError:

@@ -12,7 +12,7 @@ from typing import Final
 MOST_ENTRIES: Final = 20_000
 """That are looked at in all folders of a program, the upper ones first."""
 PASSED_OVER: Final = frozenset({"node_modules", "site-packages", "__pycache__"})
-"""Folders of packages, in which nobody keeps keys."""
+"""Folders of packages, which hold no keys."""
 KEYS: Final = (
     *(".env", ".env.*", ".envrc", ".netrc", ".git-credentials", ".npmrc", ".pypirc", ".pgpass"),
     *(".my.cnf", ".s3cfg", ".boto", ".vault-token", ".databrickscfg", ".htpasswd", "*.tfstate"),
@@ -26,7 +26,7 @@ _LISTENING: Final = "/proc/net/unix"
 
 
 def to_be_hidden(folders: Iterable[Path]) -> Iterator[str]:
-    """Yield the paths of keys and sockets that stand in folders."""
+    """Yield the paths of keys and sockets in folders."""
     waiting = deque(map(os.path.realpath, folders))
     left = MOST_ENTRIES
     while waiting and left > 0:
@@ -39,7 +39,7 @@ def to_be_hidden(folders: Iterable[Path]) -> Iterator[str]:
 
 
 def listening_sockets() -> Iterator[str]:
-    """Yield the paths of the sockets that the kernel tells of, wherever they stand."""
+    """Yield the paths of all sockets that the kernel lists, in any folder."""
     try:
         with open(_LISTENING, errors="surrogateescape") as lines:
             for line in lines:

@@ -31,7 +31,7 @@ def view_of(program: Program) -> View:
 
 
 def _dangerous(program: Program, view: View, folders: Iterable[Path]) -> list[str]:
-    """Return the keys and sockets in sight that nobody named; sockets of the trial are its own."""
+    """Return visible keys and sockets that are neither named nor in the trial's folders."""
     named = {os.path.realpath(path) for path in (*program.readable, *program.visible)}
     own = {os.path.realpath(path) for path in (program.root, *program.visible)}
     sockets = (path for path in listening_sockets() if view.shows(path))

@@ -1,7 +1,7 @@
 """Finds the files that a program needs to run: interpreters, libraries, packages.
 
-A program is found as shells find it. It is followed through links, through the first line of a
-script (`#!`), and from a virtual environment to the Python that it was made from.
+A program is found as shells find it. The search follows links, the first line of a script (`#!`),
+and the way from a virtual environment to its Python.
 """
 
 import os
@@ -17,7 +17,7 @@ from typing import Final
 from tracegrade_harness.sandbox.view import followed
 
 INTERPRETERS: Final = ("python3", "python", "node", "java", "ruby", "perl", "deno", "bun")
-"""What programs start without saying where it is."""
+"""Interpreters that programs start by name alone."""
 SEARCHED: Final = ("PYTHONPATH", "NODE_PATH", "LD_LIBRARY_PATH", "JAVA_HOME")
 """Variables with folders in which modules are looked for."""
 CERTIFICATES: Final = (
@@ -35,7 +35,7 @@ _HOME_OF_VENV: Final = re.compile(r"^home\s*=\s*(.+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Installed:
-    """What a program needs."""
+    """The files that a program needs."""
 
     programs: set[Path] = field(default_factory=set)
     """Programs, and interpreters with all that belongs to them."""
@@ -60,9 +60,9 @@ def _installed(command: str, path: str) -> Installed:
 
 @lru_cache(maxsize=8)
 def of_prefix(prefix: Path) -> Installed:
-    """Return what an interpreter consists of that is installed in a folder.
+    """Return the files of an interpreter that is installed in a folder.
 
-    One that is somebody's home, or its `.local`, holds more than that: then its libraries alone.
+    A user's home, or its `.local`, holds more than an interpreter; then only the libraries count.
     """
     found = Installed()
     _add_prefix(found, prefix)
@@ -110,7 +110,7 @@ def _is_folder(path: str | Path) -> bool:
 
 
 def _is_wide(folder: Path) -> bool:
-    """Return whether a folder holds much that is no program's: the root, a home, its `.local`."""
+    """Return whether a folder holds more than programs: the root, a home, its `.local`."""
     home = Path.home()
     return folder in {home, home / ".local", *home.parents}
 

@@ -21,7 +21,7 @@ PSUTIL_FOLDER: Final = Path(psutil.__file__).parents[1]
 
 
 class Plain:
-    """Runs a program beside the harness."""
+    """Runs a program without a sandbox."""
 
     name = "none"
 
@@ -45,9 +45,9 @@ class Plain:
 
 
 def _end_all(running: Running) -> None:
-    """Kill what is seen now, and have the supervisor kill what comes meanwhile.
+    """Kill all processes seen now, and let the supervisor kill those that start later.
 
-    All are stopped first, so that none goes on, for a moment, in which it sees another one's end.
+    Each process is stopped first, so that none continues long enough to see another one's end.
     """
     seen = running.processes()
     for end in (psutil.Process.suspend, psutil.Process.kill):

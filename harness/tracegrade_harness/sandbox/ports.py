@@ -26,7 +26,7 @@ def listening_ports(process: psutil.Process) -> set[int]:
 
 
 def _ports(folder: Path) -> set[int]:
-    """Return the ports of a process by what Linux tells of its own network, which psutil does not.
+    """Return a process's ports from Linux's list of its own network, which psutil does not read.
 
     A line is: number, local address, remote address, state, …; the tenth word is the socket.
     """
@@ -45,5 +45,5 @@ def _ports(folder: Path) -> set[int]:
 def _target(link: Path) -> str:
     try:
         return os.readlink(link)
-    except OSError:  # closed meanwhile
+    except OSError:  # closed by now
         return ""

@@ -28,24 +28,24 @@ GIVE_UP_SECS: Final = 5.0
 MAX_COMMAND_CHARS: Final = 200
 MAX_FACT_BYTES: Final = 65_536
 OTHER_THREADS: Final = 1000
-"""That the user may start elsewhere meanwhile, in other trials for one: the kernel counts all."""
+"""Threads that the user may start elsewhere, such as in other trials: the kernel counts all."""
 MOST_LISTENERS: Final = 200
 """The kernel lets 253 file descriptors go with one message."""
 
 
 class Launch(NamedTuple):
-    """How a supervisor is started."""
+    """The way in which a supervisor is started."""
 
     before: Sequence[str]
     """The command that starts it, where it is not started at once."""
     mode: str
-    """What it is told beside its socket."""
+    """The supervisor's mode, passed next to its socket."""
     fds: Sequence[int]
     """File descriptors for `before`."""
     ports: Sequence[int] = ()
     """That the supervisor listens on, in a network of its own."""
     prepare: Callable[["Running"], None] = lambda _: None
-    """Done before the supervisor is told what to run."""
+    """Called before the supervisor receives the program."""
 
 
 class Running:
@@ -64,11 +64,12 @@ class Running:
         self.program = 0
         """The program's process id, as its supervisor sees it."""
         self.holder = outer.pid
-        """The process from which all others of the tree descend, but for `outer`."""
+        """The process whose descendants are all others of the tree, except `outer`."""
         self.listeners: list[socket.socket] = []
-        """On the ports that its supervisor was told to listen on, in that order."""
+        """Sockets on the ports that its supervisor listens on, in the requested order."""
         self.over_limit: str | None = None
-        """Which limit on all processes together ended them, such as `processes: more than 64`."""
+        """The limit on all processes together that ended them, such as `processes: more than 64`.
+        """
         self.was_crowded = False
         """There may have been about as many processes and threads as are allowed, when the program
         ended by itself."""
@@ -93,7 +94,7 @@ class Running:
     def wait(self, timeout_secs: float | None = None) -> int | None:
         """Return the program's exit code, or minus the signal that ended it.
 
-        What it has started may live on: see `leftovers`.
+        Processes that it started may still run: see `leftovers`.
 
         Returns:
             None if it still runs after `timeout_secs`.
@@ -112,7 +113,7 @@ class Running:
         """End all processes of the tree; return when none is left. Idempotent.
 
         Raises:
-            SandboxFailed: Some live on, or nobody can tell.
+            SandboxFailed: Some still run, or the supervisor cannot report.
         """
         if self._killed:
             return
@@ -174,7 +175,7 @@ class Running:
             self._code = fact.get("ended")
 
     def next_fact(self, timeout_secs: float | None) -> dict[str, Any] | None:
-        """Return the next thing that the supervisor says; None if it says nothing in time."""
+        """Return the supervisor's next report; None if there is none in time."""
         deadline = None if timeout_secs is None else time.monotonic() + timeout_secs
         while b"\n" not in self._facts:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
@@ -186,7 +187,7 @@ class Running:
         return fact
 
     def _receive(self) -> bytes:
-        """Return more of a fact, and nothing of the next: who waits on `fileno` is to see it."""
+        """Return more bytes of one report; the next report stays readable on `fileno`."""
         try:
             seen = self.control.recv(MAX_FACT_BYTES, socket.MSG_PEEK)
             length = seen.find(b"\n") + 1 or len(seen) or 1
@@ -285,10 +286,11 @@ def _at_most(which: int, value: int) -> int:
 
 
 def _most_threads(processes: int | None) -> int | None:
-    """Return how many threads the user may have with so many more; None for the superuser.
+    """Return the user's thread limit with room for some processes; None for the superuser.
 
-    The kernel lets the superuser have any number. Of others it counts all that run, in a user
-    namespace all in there; so the supervisor, which counts too, sees one more than is allowed.
+    The kernel lets the superuser have any number of threads. For other users it counts all running
+    threads; in a user namespace, it counts all threads in it. The supervisor counts too, so it
+    sees one more than the limit before the kernel refuses.
     """
     user = os.getuid()
     if processes is None or user == 0:
@@ -332,7 +334,7 @@ def _inner_id(process: psutil.Process) -> int:
 
 
 def _names_of(process: psutil.Process) -> Iterator[str]:
-    """Yield the names of a process and of its ports; nothing if it ends meanwhile."""
+    """Yield the names of a process and of its ports; nothing if it has ended."""
     with contextlib.suppress(psutil.Error):
         words = process.cmdline() or [process.name()]
         command = " ".join([Path(words[0]).name, *words[1:]])

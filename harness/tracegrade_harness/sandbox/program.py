@@ -9,20 +9,20 @@ from tracegrade_harness.parts.part import ServiceAddress
 
 @dataclass(frozen=True)
 class ProcessLimits:
-    """What a program may use with all that it starts; None for no limit of ours."""
+    """Limits on a program and all processes that it starts; None sets no limit."""
 
     memory_bytes: int | None = None
     """Address space of each process."""
     disk_bytes: int | None = None
-    """What may come to its folder: a file that would grow beyond cannot be written, and the
-    program is ended once all together have."""
+    """Bytes that may be added to its folder. A file cannot grow by more, and the program is ended
+    when all files together have."""
     processes: int | None = None
     """Processes and threads at a time, counted on Linux; with one more, the program is ended."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """What is run."""
+    """A program to run."""
 
     command: Sequence[str]
     root: Path
@@ -30,7 +30,7 @@ class Program:
     folder: Path
     """Where it starts: `root`, or a folder inside."""
     environment: Mapping[str, str]
-    """All of its variables."""
+    """Its whole environment."""
     stdout: Path
     """Files that its output is added to; they need not be in `root`."""
     stderr: Path
@@ -40,8 +40,8 @@ class Program:
     reachable: Sequence[ServiceAddress] | None = None
     """All services that it reaches, where the sandbox can keep it from others; None: any."""
     hidden: Sequence[Path] = field(default=())
-    """Files and folders of which it sees nothing, where the sandbox can hide them, but for `root`;
-    whoever else shows them."""
+    """Files and folders that the sandbox hides if it can, except `root`, even if another rule
+    shows them."""
     readable: Sequence[Path] = field(default=())
     """Files and folders that the suite lets it read; keys and sockets in these folders it does not
     see, unless they are named themselves."""

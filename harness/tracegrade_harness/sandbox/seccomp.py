@@ -1,12 +1,12 @@
-"""A filter of system calls: what no agent needs, and what namespaces alone do not keep it from.
+"""A filter of system calls that no agent needs and that namespaces do not confine.
 
-Keyrings belong to users and not to namespaces; a namespace of users gives all capabilities inside
-of it, and with them most of the kernel's faults; a terminal can be made to read what is put into
-it (`TIOCSTI`). The rest is what containers are refused, too, with or without capabilities.
+Keyrings belong to users, not to namespaces. A user namespace gives all capabilities inside of it,
+and with them access to most faults of the kernel. A program can put input into a terminal, which
+is then read as typed (`TIOCSTI`). Container runtimes refuse the other calls, too, with or without
+capabilities.
 
-The program is one of classic BPF, as seccomp(2) has it: for each call that is refused, a
-comparison and an error. Numbers of calls are those of the kernel's `asm/unistd_64.h` and
-`asm-generic/unistd.h`.
+The program is classic BPF, as in seccomp(2): a comparison and an error for each refused call.
+Numbers of calls are from the kernel's `asm/unistd_64.h` and `asm-generic/unistd.h`.
 """
 
 import errno
@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 
 class Machine(NamedTuple):
-    """What the kernel calls an architecture, and its numbers of system calls."""
+    """An architecture of the kernel, with its numbers of system calls."""
 
     audit_arch: int
     calls: Mapping[str, int]
@@ -66,17 +66,17 @@ MACHINES: Final = {
     ),
 }
 UNKNOWN_HERE: Final = ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register")
-"""Refused as if the kernel did not have them, so that programs use what came before: their
-arguments stand in memory, where no filter sees them."""
+"""Refused as if the kernel did not have them, so that programs use the older calls. Their
+arguments are in memory, which a filter cannot read."""
 NAMESPACE_FLAGS: Final = {"clone": 0x7E02_0000, "unshare": 0x7E02_0080}
 """`CLONE_NEW*`: with one of them, a new namespace is asked for."""
 TERMINAL_REQUESTS: Final = (0x5412, 0x541C)
-"""`TIOCSTI` and `TIOCLINUX`: what is put into a terminal is read as if somebody had typed it."""
+"""`TIOCSTI` and `TIOCLINUX`: they put input into a terminal that is then read as typed."""
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 """Operations of BPF: load 32 bits, three comparisons with a constant, and return."""
 _NUMBER, _ARCH, _ARGUMENT_0, _ARGUMENT_1 = 0, 4, 16, 24
-"""Where they stand in `struct seccomp_data`; of arguments, the lower halves (little-endian)."""
+"""Offsets in `struct seccomp_data`; for arguments, the lower halves (little-endian)."""
 _ALLOW, _ERROR, _KILL = 0x7FFF_0000, 0x0005_0000, 0x8000_0000
 _OTHER_CALLS: Final = 0x4000_0000
 """From this number on, on x86-64, the same calls by other numbers (x32)."""

@@ -9,11 +9,11 @@ _OF_PYTHON: Final = frozenset({"SIGPIPE", "SIGXFSZ"})
 
 
 def ignore_alone() -> None:
-    """Let programs that this process starts have those signals back that it ignores.
+    """Let programs that this process starts receive the signals that it ignores.
 
-    Shells let what runs in the background ignore some, `nohup` another. Whoever is started ignores
-    what is ignored, but knows nothing of handlers: so here one that does nothing takes the place.
-    Only the main thread can do so; in others nothing happens.
+    Shells make background programs ignore some signals, and `nohup` another one. A child inherits
+    ignored signals, but not handlers. So this sets a handler that does nothing. Only the main
+    thread can set handlers; in other threads nothing happens.
     """
     if threading.current_thread() is not threading.main_thread():
         return

@@ -47,7 +47,7 @@ class StoppableSandbox:
         return running
 
     def stop(self) -> None:
-        """End the programs that run, and start no more; those who wait for them are told."""
+        """End the running programs, and start no more; waiting threads see the end."""
         with self._lock:
             self.is_stopped = True
             running, self._running = self._running, []
@@ -58,5 +58,5 @@ class StoppableSandbox:
 
 
 def _owns_processes(running: Running) -> bool:
-    """Return whether its process numbers are still its own, nobody having waited for it."""
+    """Return whether its process numbers are still its own, because no thread has reaped it."""
     return running.outer.returncode is None

@@ -1,19 +1,18 @@
 """The parent process of everything that an agent starts: a program of its own.
 
-It is told on a socket what to run, tells there how that ended, and ends everything when the
-socket is closed: so an agent never outlives a harness that was killed. On Linux, processes whose
-parent has ended become children of this one, daemons too. With `alone`, it is the first process of
-a PID namespace, which the kernel empties when it ends; otherwise it kills one by one what is
-there. On other systems than Linux, a process whose parent has ended is not found.
+It receives the program on a socket, reports there how the program ended, and ends everything when
+the socket closes. So an agent never outlives a killed harness. On Linux, processes whose parent
+has ended become its children, daemons too. With `alone`, it is the first process of a PID
+namespace, which the kernel empties when it ends. Otherwise it kills the processes one by one. On
+other systems than Linux, it does not find a process whose parent has ended.
 
-In a network of its own it listens on the ports that it is told, and hands the listeners out.
+In a network of its own, it listens on the requested ports and hands out the listeners.
 
-The kernel limits what one process uses; what all use together is counted here, again and again. A
-tree that has grown beyond is ended, which is told. On other systems than Linux, processes are not
-counted. Files that were deleted while they are open are not, nor what stands in folders that
-cannot be read.
+The kernel limits what one process uses. The supervisor repeatedly counts what all use together,
+ends a tree that has grown too large, and reports it. It does not count processes on other systems
+than Linux, open files that are deleted, or folders that cannot be read.
 
-Its arguments are the socket's file descriptor, and `alone` or the folder that psutil stands in.
+Its arguments are the socket's file descriptor, and `alone` or psutil's folder.
 """
 
 import contextlib
@@ -33,12 +32,12 @@ SWEEP_SECS = 10.0
 COUNT_SECS = 0.05
 """Between two counts of processes: a fork bomb makes some hundreds in that time."""
 CROWDED = 0.9
-"""Of the processes and threads that are allowed: so many are about all."""
+"""Share of the allowed processes and threads; above it, a tree counts as almost at its limit."""
 DISK_SHARE = 20
-"""Of the time, one part in so many is spent on reading folders at most."""
+"""At most one part in this many of the time is spent on reading folders."""
 MIB = 1024**2
 KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
-"""How a killed program ends, and a shell that waited for one."""
+"""Exit codes of a killed program, and of a shell that waited for one."""
 SURVIVORS = 3
 """Exit code: not all could be ended."""
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
@@ -84,7 +83,7 @@ def _listener(port: int) -> socket.socket:
 
 
 def _start(request: dict[str, object], usage: "_Usage") -> "subprocess.Popen[bytes]":
-    """Start the program; what comes back is to be kept, else it may be buried unseen."""
+    """Start the program; keep the result, or else the process may be reaped unseen."""
     command, folder, environment = request["command"], request["folder"], request["environment"]
     limits = [(number, value) for number, value in request["limits"]]  # type: ignore[attr-defined]
     limits += usage.file_limit()
@@ -167,7 +166,7 @@ def _bury() -> list[tuple[int, int]]:
 
 
 class _Usage:
-    """What the tree may use together, and when to look."""
+    """The limits on a whole tree, and the times at which they are checked."""
 
     def __init__(self, request: dict[str, object]) -> None:
         self._processes: int | None = request.get("processes")  # type: ignore[assignment]
@@ -182,7 +181,7 @@ class _Usage:
         self.every_secs = COUNT_SECS if counted else None
 
     def file_limit(self) -> list[tuple[int, int]]:
-        """Return the kernel's limit on a file: as large as there was one, and so much more."""
+        """Return the kernel's limit on one file: the largest earlier size plus the allowance."""
         if self._bytes is None:
             return []
         _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -201,9 +200,10 @@ class _Usage:
         return f"disk_mb: more than {self._bytes // MIB}" if largest >= most else None
 
     def starved(self, code: int) -> str | None:
-        """Return that the kernel ended the agent since memory was short; None if it did not.
+        """Return that the kernel ended the agent for lack of memory; None if it did not.
 
-        It counts what it ends for that, and an agent that somebody else kills is none of them.
+        The kernel counts the processes that it ends for that, so a kill by another process does
+        not count.
         """
         if code not in KILLED or _starved() == self._starved:
             return None
@@ -230,7 +230,7 @@ class _Usage:
         self._tasks = _tasks(self._processes or 0)
 
     def excess(self) -> str | None:
-        """Return what there is too much of; None if nothing, or if it is too early to look."""
+        """Return the exceeded limit; None if there is none, or if it is too early."""
         if self._processes is not None and time.monotonic() >= self._count_at:
             self._count_at = time.monotonic() + COUNT_SECS
             self._count()
@@ -247,14 +247,14 @@ class _Usage:
 
 
 def _starved() -> int:
-    """Return how many processes the kernel has ended for want of memory; 0 if it tells none."""
+    """Return how many processes the kernel has ended for lack of memory; 0 if unknown."""
     with contextlib.suppress(OSError), open("/proc/vmstat") as lines:
         return sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
     return 0
 
 
 def _last_number() -> int:
-    """Return the number of the process or thread that was started last; 0 if none is told."""
+    """Return the number of the process or thread that was started last; 0 if unknown."""
     with contextlib.suppress(OSError), open("/proc/loadavg") as words:
         return int(words.read().split()[-1])
     return 0

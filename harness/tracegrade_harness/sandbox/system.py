@@ -1,4 +1,4 @@
-"""Paths of a machine that every program in a sandbox sees, and kernel files that it must not."""
+"""Paths that every program in a sandbox sees, and kernel files that it must not."""
 
 from typing import Final
 
@@ -18,9 +18,9 @@ CONFIGURATION: Final = (
 )
 """Of `/etc`, all that is shown: none of it holds a secret."""
 OWN_FOLDERS: Final = ("/tmp", "/run", "/var/tmp", "/dev/shm")  # noqa: S108
-"""Of which a program has its own, empty and in memory."""
+"""Folders that a program gets empty and in memory."""
 LINKS: Final = {"/var/run": "/run"}
-"""Where programs still look."""
+"""Old paths that programs still use."""
 READ_ONLY: Final = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs")
 """Switches of the kernel, which the superuser turns even without capabilities."""
 UNREADABLE: Final = (
@@ -28,4 +28,4 @@ UNREADABLE: Final = (
     *("/proc/cmdline", "/proc/timer_list", "/proc/sched_debug", "/proc/kpagecount"),
     *("/proc/vmallocinfo", "/proc/slabinfo", "/proc/config.gz"),
 )
-"""What the kernel tells of the whole machine and of others' keys."""
+"""Kernel files about the whole machine and about others' keys."""

@@ -1,7 +1,7 @@
-"""A program's view of the machine's files: only what is shown, minus what is hidden in it.
+"""A program's view of the machine's files: shown paths without the hidden ones.
 
-Of two rules on one way the longer one holds, so that in a folder that is shown another one can be
-hidden, and in that again one shown. Who hides the same path that somebody shows has the last word.
+If two rules fit one path, the longer one holds. So a folder that is shown can have a hidden
+folder, which can have a shown folder again. If a path is both shown and hidden, it is hidden.
 """
 
 import os
@@ -24,7 +24,7 @@ class View:
         self._size = [] if disk_bytes is None else ["--size", str(disk_bytes)]
 
     def show(self, paths: Iterable[Path | str]) -> None:
-        """Show files and folders, and the links on the way to them; what is not there is not."""
+        """Show existing files and folders, and the links on the way to them."""
         for path in paths:
             real, links = followed(os.path.abspath(path))
             self._links |= links
@@ -49,7 +49,7 @@ class View:
         return [*(word for rule in rules for word in self._words(*rule)), *links]
 
     def closed(self) -> list[str]:
-        """Return what tells bwrap, at the end, to let nothing be written beside."""
+        """Return the last words for bwrap: they make all other folders read-only."""
         empty = [
             path
             for path, kind in self._rules.items()
@@ -71,7 +71,7 @@ class View:
         return sorted(self._rules.items(), key=lambda rule: rule[0].split("/"))
 
     def _above(self, path: str) -> Kind:
-        """Return the rule by which a path would be judged, had it none of its own."""
+        """Return the rule that applies to a path without a rule of its own."""
         folders = (str(folder) for folder in Path(path).parents)
         return next((self._rules[each] for each in folders if each in self._rules), "hidden")
 
@@ -84,7 +84,7 @@ class View:
 
 
 def followed(path: str) -> tuple[str, dict[str, str]]:
-    """Return where a path leads, and the links on the way with what stands in each."""
+    """Return the target of a path, and the links on the way with their content."""
     links: dict[str, str] = {}
     at, ahead = "/", [*reversed(path.split("/"))]
     while ahead:

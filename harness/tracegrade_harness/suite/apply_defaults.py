@@ -1,4 +1,4 @@
-"""Cases and agents with what their suite's defaults say in the place of what they do not."""
+"""Fills in values that cases and agents do not give from their suite's defaults."""
 
 from tracegrade_harness.suite.defaults import Defaults
 from tracegrade_harness.suite.model import Agent, Case, Suite
@@ -21,7 +21,7 @@ def agent_with_defaults(agent: Agent, defaults: Defaults) -> Agent:
 
 
 def case_with_defaults(case: Case, defaults: Defaults) -> Case:
-    """Return a case with the trials and limits of the defaults, but those that are its own."""
+    """Return a case whose missing trials and limits come from the defaults."""
     own = {name: getattr(case.limits, name) for name in case.limits.model_fields_set}
     trials = case.trials if "trials" in case.model_fields_set else defaults.trials
     limits = defaults.limits.model_copy(update=own)

@@ -36,9 +36,9 @@ def check_servers(
     """Yield the problems of an environment's MCP servers and upstreams.
 
     Args:
-        source: Where its values stand.
-        path: Where it stands itself.
-        environment: The same as an object.
+        source: The lines of its values.
+        path: The path of the environment.
+        environment: The environment as an object.
         variables: Variable → the part that an agent finds by it.
     """
     taken = {**variables}
@@ -86,12 +86,12 @@ def check_reachable(
     suite: ReadableSuite,
     http: Collection[str],
 ) -> Iterator[Problem]:
-    """Yield a problem if a case's agent has a channel with nothing behind it.
+    """Yield a problem if a case's agent has a channel with no service.
 
     Args:
-        source: Where the suite's values stand.
-        path: Where the case stands.
-        case: The same as an object.
+        source: The lines of the suite's values.
+        path: The path of the case.
+        case: The case as an object.
         suite: The whole suite.
         http: The kinds of parts that speak HTTP.
     """

@@ -17,16 +17,16 @@ OF_AGENTS: Final = (
     "user_input",
     "user_input_file",
 )
-"""What commands of agents may name."""
+"""Placeholders that commands of agents may use."""
 
 TO_FILL_IN: Final = "<how the agent is started>"
 """Stands for a command that a person has to write."""
 
 OF_SERVERS: Final = ("task", "trial", "seed", "python", "suite")
-"""What commands of MCP servers may name."""
+"""Placeholders that commands of MCP servers may use."""
 
 OF_VERIFIERS: Final = ("suite", "python")
-"""What commands of verifiers may name."""
+"""Placeholders that commands of verifiers may use."""
 
 
 def substitutions(argument: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Defaults of a suite: values for all of its cases and agents, and for the command's options."""
+"""Defaults of a suite for all of its cases and agents, and for the command's options."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -11,17 +11,17 @@ Network: TypeAlias = Literal["none", "open"]
 
 
 class Defaults(Strict):
-    """What holds where a case, an agent or an option of the command says nothing else."""
+    """Values for cases, agents and options that give none of their own."""
 
     sandbox: Literal["auto", "bwrap", "none"] = "auto"
     """What holds agents; `auto`: the safest that works. `--sandbox` says another."""
     jobs: Annotated[int, Field(ge=1, le=64)] = 1
     """Trials at a time; `--jobs` says another number."""
     network: Network = "none"
-    """Of agents that do not say theirs."""
+    """Network of agents that give none."""
     read: list[Name] = Field(default_factory=list)
-    """What all agents and MCP servers may read beside what each of them says."""
+    """Paths that all agents and MCP servers may read, in addition to their own `read`."""
     trials: Annotated[int, Field(ge=1, le=10_000)] = 1
-    """Of cases that do not say theirs."""
+    """Trials of cases that give no number."""
     limits: TrialLimits = TrialLimits()
-    """Of trials; each limit that a case gives takes the place of this one alone."""
+    """Limits of trials; a limit that a case gives replaces only the same limit here."""

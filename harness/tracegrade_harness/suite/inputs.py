@@ -9,7 +9,7 @@ from tracegrade_queries.files.shape import dotted
 from tracegrade_queries.files.yaml_source import KeyPath, Problem, SourceFile
 
 MAX_ARGUMENT_BYTES: Final = 128 * 1024 - 1
-"""Of one argument, as Linux takes it."""
+"""Largest size of one argument on Linux."""
 _AS_FILE: Final = "let the command read {user_input_file} instead"
 
 

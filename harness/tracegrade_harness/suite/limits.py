@@ -8,7 +8,7 @@ from tracegrade_harness.suite.strict import Seconds, Strict
 
 
 class TrialLimits(Strict):
-    """What a trial may use; one that reaches a limit has failed."""
+    """Limits of a trial; a trial that reaches one has failed."""
 
     wall_secs: Seconds = 300
     idle_secs: Seconds | None = None

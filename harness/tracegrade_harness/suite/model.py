@@ -1,6 +1,7 @@
 """A suite as Python objects. One class per mapping of the file; unknown keys are refused.
 
-What kinds of parts add is in their folders; `loading/model.py` makes classes of whole files.
+Kinds of parts add their keys in their own folders; `loading/model.py` makes the classes of whole
+files.
 """
 
 from collections.abc import Mapping
@@ -41,10 +42,10 @@ class Agent(Strict):
     """A command that is an agent."""
 
     command: Command
-    """Run in the environment's folder. `{release}`, `{task}`, `{trial}`, `{seed}`, `{suite}` (the
-    suite's folder), `{python}` (the harness's own interpreter), `{mcp}` (a file that lists the
-    MCP servers), `{user_input}` and `{user_input_file}` (what the case's user asks, as it is or
-    in a file) are replaced."""
+    """Run in the environment's folder. These placeholders are replaced: `{release}`, `{task}`,
+    `{trial}`, `{seed}`, `{suite}` (the suite's folder), `{python}` (the harness's interpreter) and
+    `{mcp}` (a file with the MCP servers). `{user_input}` is the user's request,
+    `{user_input_file}` a file with it."""
     release: Name | None = None
     """Its version; `--release` says another."""
     recover: (
@@ -56,14 +57,15 @@ class Agent(Strict):
     ) = None
     """The command that sets right what a killed run left; `rerun`: the same command again."""
     records: list[Record] = Field(default_factory=list)
-    """What says how to undo that which a killed run leaves."""
+    """Records that tell how to undo what a killed run leaves."""
     environment: Variables = Variables()
     network: Network = "none"
-    """`none`: in bubblewrap it reaches what its trial offers, and nothing else. `open`: whatever
-    this machine reaches, a model for one."""
+    """`none`: in bubblewrap, the agent reaches the services of its trial and nothing else. `open`:
+    the agent reaches all that this machine reaches, such as a model."""
     read: list[Name] = Field(default_factory=list)
-    """Files and folders beside the suite, or absolute, that it may read in bubblewrap beside those
-    that its command names. What verifiers know is not among them, nor are keys and sockets."""
+    """Files and folders that the agent may read in bubblewrap, in addition to those that its
+    command names. Paths are absolute or relative to the suite. Keys, sockets and files with
+    expected answers are never readable."""
     channels: Annotated[list[Literal["sdk", "mcp", "http"]], Field(min_length=1)] = Field(
         default=["sdk"]
     )
@@ -85,7 +87,7 @@ class McpServer(Strict):
     """Environment variable that gets the command, as shells read it, that an agent starts instead.
     `{mcp}` in an agent's command is a file that lists them all, as `mcpServers`."""
     environment: Variables = Variables()
-    """Its variables, beside those by which the parts are found; its agent sees none of them."""
+    """Its own variables, in addition to those of the parts; its agent sees none of them."""
     network: Network = "none"
     """As an agent's."""
     read: list[Name] = Field(default_factory=list)
@@ -93,19 +95,20 @@ class McpServer(Strict):
 
 
 class Environment(Strict):
-    """What an agent can change; its parts by kind and name."""
+    """The state that an agent can change; its parts by kind and name."""
 
     mcp: dict[Name, McpServer] = Field(default_factory=dict)
     upstreams: dict[Name, Upstream] = Field(default_factory=dict)
     taped_tools: list[Name] = Field(default_factory=list)
-    """Tools of the agent's own process (`@tracegrade.tool`) that act outside of the environment:
-    they are recorded, and answered for in the mode `mocked`. `*` stands for all."""
+    """Tools of the agent's own process (`@tracegrade.tool`) that act outside of the environment.
+    Their calls are recorded, and answered from the tape in the mode `mocked`. `*` matches all
+    tools."""
     locks: list[Glob] = Field(default_factory=list)
     """Objects that are held as long as they are there, such as `files:data/**/*.lock`."""
 
     @property
     def parts(self) -> Mapping[str, Mapping[str, Strict]]:
-        """Its parts by kind and name, kinds in their order; the loader adds a key for each."""
+        """Its parts by kind and name, in order; the loader adds a key for each kind."""
         kinds = (key for key in type(self).model_fields if key not in Environment.model_fields)
         return {kind: getattr(self, kind) for kind in kinds}
 
@@ -115,7 +118,7 @@ class Environment(Strict):
 
 
 class Kill(Strict):
-    """Where runs of a case are killed on purpose."""
+    """The kill points of a case, and how they are judged."""
 
     points: Annotated[list[Point], Field(min_length=1)] = Field(default=["early", "mid", "late"])
     accept: Literal["before", "done"] = "before"
@@ -136,7 +139,7 @@ class Kill(Strict):
 
 
 class Case(Strict):
-    """What is tried; its key is the task's id."""
+    """A task with its agent, environment and checks; its key is the task's id."""
 
     environment: Name
     agent: Name
@@ -151,7 +154,7 @@ class Case(Strict):
     """What answers for models in the mode `mocked`: the tape; the model itself; or the tape, and
     the model for what is not on it."""
     tape: Name | None = None
-    """File beside the suite with what was answered; without it `tapes/TASK.jsonl`."""
+    """Tape file of the case, relative to the suite; `tapes/TASK.jsonl` if it is not given."""
     normalize: Rules = Field(default_factory=list)
     """What of calls tapes pass over when they compare them: dates, ids, temporary paths."""
     on_miss: Literal["error", "continue"] = "error"
@@ -168,9 +171,10 @@ class Suite(Strict):
     mode: Mode = "live"
     """`mocked`: upstreams, taped servers and taped tools are not asked; their tapes answer."""
     tasks: Name | None = None
-    """Task file, or a folder of them, beside the suite: which tools write, what is expected."""
+    """Task file, or a folder of them, relative to the suite: tools that write, and expectations.
+    """
     defaults: Defaults = Defaults()
-    """Of cases and agents that say nothing else, and of options that are not given."""
+    """Values for cases and agents that give none, and for options that are not given."""
     agents: dict[Name, Agent]
     environments: dict[Name, Environment]
     cases: dict[Name, Case]

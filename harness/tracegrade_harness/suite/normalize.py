@@ -14,23 +14,24 @@ MAX_RULES: Final = 20
 
 
 class Normalized(Strict):
-    """A pattern, and what stands for all that it fits."""
+    """A pattern, and the text that replaces everything that it matches."""
 
     pattern: Annotated[str, Field(min_length=1, max_length=1000)]
     """RE2, looked for in texts and numbers of a call's arguments, and in the path of a request:
     `\\d{4}-\\d\\d-\\d\\d`, `/tmp/\\w+`."""
     with_: Annotated[str, Field(max_length=100)] = Field(alias="with")
-    """What it is compared as: `DATE`. It stands as it is, without groups of the pattern."""
+    """The text that is compared instead: `DATE`. It is used literally, without groups of the
+    pattern."""
 
 
 Rules = Annotated[list[Normalized], Field(max_length=MAX_RULES)]
 
 
 def compiled(pattern: str) -> Any:
-    """Return a pattern that is to be looked for in UTF-8.
+    """Return a compiled pattern that searches UTF-8.
 
     Raises:
-        ValueError: It is none of RE2, or fits where nothing is.
+        ValueError: It is not RE2, or matches the empty text.
     """
     options = re2.Options()
     options.log_errors = False
@@ -52,7 +53,7 @@ def check_normalize(
         at = (*path, i, "pattern")
         try:
             compiled(rule.pattern)
-        except ValueError as error:  # of which an error of encoding is one
+        except ValueError as error:  # also an error of encoding
             fact = f"{dotted(at)} '{rule.pattern}' is not an RE2 pattern for texts: {error}"
             way_out = "correct it (RE2 has no look-around or back-references)"
             yield source.problem(at, fact, way_out)

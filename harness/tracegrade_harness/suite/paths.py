@@ -1,9 +1,9 @@
 """Checks that paths in a suite lead only where they may.
 
 Paths in an environment are relative and stay in it. Paths of sources are relative to the suite's
-folder and stay below it, so that a suite can be moved with all that it needs; one that is meant to
-stand elsewhere is given as an absolute path. Both are judged as they are written: what links in
-the suite's own folder lead to is the author's affair.
+folder and stay below it, so that a suite can be moved with its files. An absolute path names a
+source elsewhere. These checks look at the text of a path only: the author of the suite answers for
+links in its folder.
 """
 
 from pathlib import Path, PurePosixPath
@@ -15,7 +15,7 @@ def source(folder: Path, name: str) -> Path:
 
 
 def source_fault(name: str) -> tuple[str, str] | None:
-    """Return (fact, way out) of a source's path that leads out of the suite's folder, or None."""
+    """Return (fact, way out) if a source's path leads out of the suite's folder, else None."""
     if "\0" in name:
         return "has a NUL character", "remove it"
     if not name.startswith("/") and _climbs_out(name):

@@ -1,7 +1,7 @@
-"""The parts of a suite that have a right shape, so that one run shows all that is wrong with it.
+"""The well-formed parts of a suite, so that one run shows all problems.
 
-What stands under a name keeps the name, and items of a list keep their places: nothing seems
-missing that is only wrong. What is wrong itself is None here, and checked no further.
+A value under a name keeps the name, and items of a list keep their positions. So a wrong value
+does not seem to be missing. It is None here, and is not checked further.
 """
 
 from collections.abc import Mapping
@@ -29,11 +29,11 @@ class ReadableSuite(NamedTuple):
 
     agents: Mapping[str, model.Agent | None]
     records: Mapping[str, list[records.Record | None]]
-    """Of each agent."""
+    """Records of each agent."""
     environments: Mapping[str, ReadableEnvironment]
     cases: Mapping[str, model.Case | None]
     verifiers: Mapping[str, list[Strict | None]]
-    """Of each case."""
+    """Verifiers of each case."""
     tasks: str | None
     read: list[str]
     """What all agents may read."""

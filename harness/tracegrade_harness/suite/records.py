@@ -22,24 +22,25 @@ class Manifest(Strict):
     items: Name
     """JSON path to the list, such as `$.files`."""
     object: Name
-    """The object that an item is; `{name}` stands for the item's key `name`, or for the item."""
+    """The object that an item is. `{name}` is replaced by the item's key `name`, or by the item.
+    """
     undo: dict[str, Any]
     """How to undo it, see `rollback/undo.py`; `{name}` as in `object`."""
 
 
 class Runbook(Strict):
-    """A YAML file beside the suite, written before the run: pattern of objects → undo."""
+    """A YAML file in the suite's folder, written before the run: pattern of objects → undo."""
 
     runbook: Name
     """Path of the file. A pattern names what is new, one object by its name, or one collection."""
 
 
 class LakeRecord(Strict):
-    """Spans of the killed run, as the lake has them: no record unless a suite says so."""
+    """Spans of the killed run in the lake; they count only if a suite declares them."""
 
     lake: Literal["plan"]
-    """`plan`: what its plans said. The `outputs` of a step are objects, or their paths, and its
-    `rollback` is how to undo them: an undo, or a text for a human."""
+    """`plan`: the run's plans. The `outputs` of a step are objects, or their paths. Its `rollback`
+    tells how to undo them: an undo, or a text for a human."""
 
 
 Record = Annotated[

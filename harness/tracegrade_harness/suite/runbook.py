@@ -24,7 +24,7 @@ _WAY_OUT: Final = "write it as: - {pattern: PATTERN, undo: {delete: '{path}'}}"
 
 
 class Instruction(NamedTuple):
-    """How to undo what matches a pattern."""
+    """The undo for objects that match a pattern."""
 
     pattern: str
     undo: dict[str, Any]

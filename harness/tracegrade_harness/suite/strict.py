@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field
 
 Name: TypeAlias = Annotated[str, Field(min_length=1)]
 Glob: TypeAlias = Name
-"""`*` stands for anything within a name, `**` for any number of names, `?` for one character."""
+"""`*` matches any text within a name, `**` any number of names, `?` one character."""
 Command: TypeAlias = Annotated[list[Name], Field(min_length=1)]
 Seconds: TypeAlias = Annotated[float, Field(gt=0, le=86_400)]
 
@@ -27,7 +27,7 @@ def by_key(*keys: str) -> Discriminator:
     """Return what picks the class of a mapping: the first of these keys that it has."""
 
     def tag(value: Any) -> str | None:
-        """Return the tag of a mapping, or of an object made from one; None if it has no key."""
+        """Return the tag of a mapping, or of an object from it; None without a key."""
         known_keys = value if isinstance(value, dict) else dir(value)
         return next((f"[{key}]" for key in keys if key in known_keys), None)
 

@@ -8,7 +8,7 @@ from tracegrade_queries.files.yaml_source import KeyPath, Problem, SourceFile
 
 
 class At(NamedTuple):
-    """Where a mapping of a suite stands."""
+    """The position of a mapping in a suite."""
 
     source: SourceFile
     folder: Path

@@ -1,6 +1,6 @@
 """Replaces `{name}` placeholders in the texts of a suite.
 
-A word alone between braces is a placeholder, anything else between braces stays as it is.
+A single word between braces is a placeholder; all other braces stay unchanged.
 """
 
 import re
@@ -11,11 +11,11 @@ _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 
 
 def filled(value: Any, meaning: Callable[[str], str]) -> Any:
-    """Return a value with the placeholders in all of its texts replaced, keys left as they are.
+    """Return a value with the placeholders in all of its texts replaced; keys stay unchanged.
 
     Args:
-        value: As YAML gives it.
-        meaning: Returns what a placeholder stands for; what it raises goes on.
+        value: A value from YAML.
+        meaning: Returns the replacement of a placeholder; its exceptions are not caught.
     """
     if isinstance(value, str):
         return _PLACEHOLDER.sub(lambda found: meaning(found[1]), value)

@@ -10,7 +10,7 @@ from tracegrade_scoring.tasks.expected_value import bound_names, faults
 
 
 def rows(equals: Any) -> list[list[Any]] | None:
-    """Return the rows that a query is to give; None if one value is asked for."""
+    """Return the rows that a query must return; None if one value is expected."""
     if isinstance(equals, list) and all(isinstance(row, list) for row in equals):
         return equals
     return None
@@ -29,7 +29,7 @@ def check_values_at(
 
 
 def check_equals(source: SourceFile, path: KeyPath, equals: Any) -> Iterator[Problem]:
-    """Yield what is wrong with what a query is to give: a value, or a list of rows."""
+    """Yield problems of a query's expected result: a value, or a list of rows."""
     listed = rows(equals)
     if listed is None and isinstance(equals, list):
         fact = f"{dotted(path)} is a list with a value that is not a list"
@@ -43,7 +43,7 @@ def check_equals(source: SourceFile, path: KeyPath, equals: Any) -> Iterator[Pro
 
 
 def check_value(source: SourceFile, path: KeyPath, value: Any) -> Iterator[Problem]:
-    """Yield what is wrong with a value or rule; in a suite no rule binds a name."""
+    """Yield problems of a value or rule; in a suite no rule binds a name."""
     for name in bound_names(value):
         fact = f"{dotted(path)}: nothing binds '{name}' in a suite"
         yield source.problem(path, fact, "give the value itself")

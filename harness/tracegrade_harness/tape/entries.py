@@ -1,7 +1,7 @@
-"""A tape: JSON Lines, a header and then a line for each call and its reply, free of secrets.
+"""A tape: JSON Lines with a header and a line per call and reply, without secrets.
 
-Calls are equal as scores see it (`canonical_json`), once both are redacted as the collector does:
-a tape holds no secret, and a call that has another one is the same call.
+Two calls are equal as in scores (`canonical_json`), after both are redacted as in the collector. A
+tape holds no secret, so a call with another secret is the same call.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ _redacting: Final = threading.Lock()
 
 
 class TapeKey(NamedTuple):
-    """What tells calls apart."""
+    """The identity of a call on a tape."""
 
     channel: str
     """Who was asked: `http:search`, `mcp:shop`, `tool`."""
@@ -61,11 +61,11 @@ class TapeHeader(BaseModel):
     recorded: str
     """Time, UTC, as ISO 8601."""
     version: str
-    """Of tracegrade."""
+    """Version of tracegrade."""
 
 
 class Tape(NamedTuple):
-    """What was recorded of one case."""
+    """The recording of one case."""
 
     header: TapeHeader
     entries: tuple[TapeEntry, ...]
@@ -142,7 +142,7 @@ def read_tape(file: Path) -> Tape:
     except (OSError, ValueError) as error:
         msg = f"no tape '{file}': {error}; record it with `tracegrade harness record`"
         raise SuiteUnusable(msg) from error
-    first, *rest = text.split("\n")  # `splitlines` ends lines where JSON goes on
+    first, *rest = text.split("\n")  # `splitlines` would also split inside of JSON
     header = _parsed(TapeHeader, file, 1, first)
     lines = [_parsed(_Line, file, number, text) for number, text in enumerate(rest, 2)]
     return Tape(header, tuple(_entries(lines)))

@@ -11,7 +11,7 @@ from tracegrade_harness.tape.entries import TapeKey
 MAX_COMPARED: Final = 200
 """Calls."""
 MAX_CHARS: Final = 2000
-"""Of each call's arguments."""
+"""Characters of each call's arguments that are compared."""
 MAX_VALUE_CHARS: Final = 80
 _ABSENT: Final = object()
 

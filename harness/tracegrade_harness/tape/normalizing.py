@@ -1,8 +1,8 @@
-"""Calls without what differs from run to run: a date in a prompt, an id, a temporary path.
+"""Compares calls without parts that vary: a date in a prompt, an id, a temporary path.
 
-Only what is compared is changed, on both sides; a tape keeps what was said. RE2 finds a match in
-linear time, whatever the pattern; since each match may look at all that follows, how many are
-replaced is bounded as well.
+Only the compared text is changed, on both sides; a tape keeps the original. RE2 finds a match in
+linear time for every pattern. Each match may read all the rest, so the number of replacements is
+limited, too.
 """
 
 import json
@@ -14,11 +14,11 @@ from tracegrade_harness.suite.normalize import Normalized, compiled
 from tracegrade_harness.tape.entries import TapeKey, canonical
 
 MAX_WORK: Final = 1_000_000_000
-"""Of a call of n bytes, a pattern replaces the first `MAX_WORK / n` matches in each text."""
+"""In a call of n bytes, a pattern replaces the first `MAX_WORK / n` matches of each text."""
 
 
 class Normalizer:
-    """The rules of a case. Without any, calls are compared as they are."""
+    """The rules of a case. Without rules, calls are compared unchanged."""
 
     def __init__(self, rules: Sequence[Normalized] = ()) -> None:
         """Take rules; each looks at what those before it have left."""
@@ -62,5 +62,5 @@ class Normalizer:
 
 
 def _instead(instead: bytes, match: Any) -> bytes:
-    """Return what stands for a match; nothing is put where nothing was."""
+    """Return the replacement of a match; an empty match stays empty."""
     return instead if match.end() > match.start() else b""

@@ -1,4 +1,4 @@
-"""Gives the replies of a tape, and records those of a new one; both from any thread."""
+"""Plays the replies of a tape, and records a new one; any thread may call."""
 
 import threading
 from collections import defaultdict
@@ -11,11 +11,11 @@ from tracegrade_harness.tape.normalizing import Normalizer
 
 
 class TapeMiss(Exception):
-    """A call is not on the tape, or not so often; the text says so to the agent."""
+    """A call is not on the tape, or not so often; the agent sees this text."""
 
 
 class TapePlayer:
-    """A tape as one run of an agent hears it: equal calls get their replies in order."""
+    """A tape for one run of an agent: equal calls get their replies in order."""
 
     def __init__(
         self, entries: Iterable[TapeEntry], normalizer: Callable[[TapeKey], TapeKey] | None = None
@@ -24,7 +24,8 @@ class TapePlayer:
 
         Args:
             entries: Its calls.
-            normalizer: Says what a call is compared as, recorded or asked; without it, as it is.
+            normalizer: Returns the compared form of a call, recorded or asked; without it, calls
+                are compared unchanged.
         """
         self._lock = threading.Lock()
         self._compared = normalizer or Normalizer()
@@ -52,12 +53,12 @@ class TapePlayer:
         return [key for key in self._recorded.values() if key.channel == channel]
 
     def note(self, text: str) -> None:
-        """Keep what a reader should know of how the tape was played."""
+        """Add a note on how the tape was played, for readers of the trial."""
         with self._lock:
             self._notes[text] = None
 
     def notes(self) -> list[str]:
-        """Return what a reader should know of how the tape was played."""
+        """Return the notes on how the tape was played, for readers of the trial."""
         with self._lock:
             return [*self._notes]
 
@@ -72,7 +73,7 @@ class TapePlayer:
 
         Args:
             key: The call.
-            again: Whether the last reply stands for all that come after it.
+            again: Whether the last reply is repeated for all later calls.
 
         Raises:
             TapeMiss: There is none.

@@ -28,7 +28,7 @@ CHANNEL: Final = "tool"
 VARIABLE: Final = "TRACEGRADE_TOOLS"
 MAX_LINE_BYTES: Final = 64 << 20
 READ_SECS: Final = 10.0
-"""How long an agent may take to say what it has begun to say."""
+"""Seconds that an agent may take to finish a message."""
 RUN_TOOL: Final = {"type": "run"}
 RECORD: Final = {"type": "record"}
 ACKNOWLEDGED: Final = {"type": "heard"}
@@ -45,7 +45,7 @@ class _Message(BaseModel):
 
     @property
     def key(self) -> TapeKey:
-        """What the call is on a tape."""
+        """The key of the call on a tape."""
         return key_of(CHANNEL, self.name, _read(self.arguments))
 
 
@@ -56,7 +56,7 @@ class ToolCalled(_Message):
 
 
 class ToolFinished(_Message):
-    """A call is over that was to be recorded; the agent waits."""
+    """A call to be recorded has finished; the agent waits."""
 
     type: Literal["gave"]
     reply: dict[str, Any] | None = None
@@ -73,7 +73,7 @@ class ToolFinished(_Message):
 
 
 class ToolUnusable(_Message):
-    """A tape has a result as text alone, of which the tool cannot make its own."""
+    """The tape has a result only as text, and the tool cannot convert it."""
 
     type: Literal["unusable"]
     why: str
@@ -100,14 +100,14 @@ def captured_tool(
     text: str | None = None,
     error: Mapping[str, str] | None = None,
 ) -> TapeEntry:
-    """Return a line of a tape: what a span has of a call, whose result it has as text alone.
+    """Return a tape's line for a call in a span, with the result as text.
 
     Args:
-        name: The tool's.
-        arguments: As JSON.
-        effect: As the agent declares it.
-        text: A text that the tool gave, or the JSON of what it gave.
-        error: `type` and `message` of what it raised instead.
+        name: Name of the tool.
+        arguments: Arguments as JSON.
+        effect: The effect that the agent declares.
+        text: The tool's result as a text, or as JSON.
+        error: `type` and `message` of the exception, if the tool raised one.
     """
     gave: dict[str, Any] = {"text": text} if error is None else {"error": {**error}}
     reply = gave if effect is None else {**gave, "effect": effect}
@@ -194,7 +194,7 @@ class RecordedTools:
 
 
 class ToolTape:
-    """A `with` block in which an agent's tools ask what becomes of their calls."""
+    """A `with` block in which tools ask whether to run or to use the tape."""
 
     def __init__(
         self, folder: Path, answer: ReplyFunction, seen: Callable[[], None] = lambda: None
@@ -215,11 +215,11 @@ class ToolTape:
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """What an agent's environment needs to find it."""
+        """The environment variables with which an agent finds it."""
         return {VARIABLE: str(self._socket_path)}
 
     def notes(self) -> list[str]:
-        """Return what a reader of the trial should know of it."""
+        """Return the notes about it for readers of the trial."""
         return [*self._notes]
 
     def __enter__(self) -> Self:

@@ -1,9 +1,9 @@
-"""Renames claims in an agent's telemetry that it may not make. Pure: messages in, messages out.
+"""Renames attributes that an agent's telemetry must not set. Pure: messages in, messages out.
 
-An agent that holds the address of a collector could grade itself, weigh itself, mark runs as
+An agent that knows a collector's address could grade or weigh itself. It could mark runs as
 killed, which takes them out of the attempts, or send spans in the name of another trial, release
-or environment. What says so gets another name, `tracegrade.claimed.…`, under which people find it
-and no score does; it is counted. All else stays as it is.
+or environment. Such attributes are renamed to `tracegrade.claimed.…`, where people find them and
+scores do not, and are counted. Everything else stays unchanged.
 """
 
 import re
@@ -27,7 +27,7 @@ EVENT_NAME: Final = "event.name"
 TRACE_ID: Final = "trace_id"
 TRACE_STATE: Final = "trace_state"
 TRIAL_KEYS: Final = (names.TASK_ID, names.TASK_CATEGORY, names.TRIAL, names.RUN_MODE)
-"""What tells whose spans they are, and how they count, on whatever it stands."""
+"""Attributes that say which trial a span belongs to and how it counts, on every kind of item."""
 RESOURCE_KEYS: Final = (
     *TRIAL_KEYS,
     names.SERVICE_NAME,
@@ -37,21 +37,21 @@ RESOURCE_KEYS: Final = (
 )
 """The same of a resource."""
 OWN_SCOPES: Final = frozenset({"tracegrade.harness", "tracegrade.import", "tracegrade.scoring"})
-"""Whose spans and logs are read as those of whoever kills, imports or scores runs."""
+"""Scopes whose spans and logs are read as those of the harness, importers or scorers."""
 _SAMPLING: Final = re.compile(r"\bot=", re.ASCII)
-"""OpenTelemetry's entry in a trace state, from which the weight of a run comes."""
+"""OpenTelemetry's entry in a trace state that gives the weight of a run."""
 
 Attributes = RepeatedCompositeFieldContainer[KeyValue]
 Items = RepeatedCompositeFieldContainer[Any]
 
 
 class Sayings(NamedTuple):
-    """What the telemetry of a trial says, whoever sends it."""
+    """The attributes that the telemetry of a trial must have, from every sender."""
 
     resource: Mapping[str, str]
     """Of `RESOURCE_KEYS`, those that it has, each with its only value."""
     is_verified: bool = False
-    """Whether verifiers say what came of it, so that its agent does not."""
+    """Whether verifiers decide the outcome, so that the agent must not report one."""
 
     @property
     def of_items(self) -> dict[str, str | None]:
@@ -67,7 +67,7 @@ class Sayings(NamedTuple):
         return {**self.of_items, **{key: self.resource.get(key) for key in RESOURCE_KEYS}}
 
     def without_claims(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
-        """Return attributes of a span in which what is not the agent's to say has another name."""
+        """Return a span's attributes; those that only the harness may set are renamed."""
         allowed = self.of_items
         return {
             key if key not in allowed or str(value) == allowed[key] else CLAIMED + key: value
@@ -76,7 +76,7 @@ class Sayings(NamedTuple):
 
 
 class Filtered(NamedTuple):
-    """What became of a request."""
+    """The result of filtering a request."""
 
     claimed: Counter[str]
     """How much got another name, by what it was."""
@@ -85,11 +85,11 @@ class Filtered(NamedTuple):
 
 
 def filter_request(request: ExportRequest, sayings: Sayings) -> Filtered:
-    """Give another name to what the agent may not say, and let all resources name the trial.
+    """Rename attributes that the agent must not set, and let all resources name the trial.
 
     Args:
         request: Traces or logs; it is changed.
-        sayings: What it may say.
+        sayings: The attributes that it may have.
     """
     claimed: Counter[str] = Counter()
     resources = {}
@@ -113,17 +113,17 @@ def filter_request(request: ExportRequest, sayings: Sayings) -> Filtered:
 
 
 def traces_of(request: ExportRequest) -> dict[str, None]:
-    """Return the ids that a request has of traces, in their order; those that are none apart."""
+    """Return the valid trace ids of a request, in their order."""
     found = (item.trace_id for group in groups(request) for item in group.items)
     return {trace.hex(): None for trace in found if _is_trace(trace)}
 
 
 def move_traces(request: ExportRequest, own: Mapping[str, str]) -> Filtered:
-    """Put what a request has of each trace into another one; take out what has no place.
+    """Move the items of each trace to another trace; drop items that have none.
 
     Args:
         request: Traces or logs; it is changed.
-        own: Trace → the one it is taken for. Links to a trace that is not in it stay.
+        own: Trace → the trace that replaces it. Links to traces that are not in it stay.
     """
     claimed: Counter[str] = Counter()
     for group in groups(request):
@@ -179,7 +179,7 @@ def _claim_scope(scope: InstrumentationScope, claimed: Counter[str]) -> None:
 
 
 def _claim_item(item: Span | LogRecord, claimed: Counter[str]) -> None:
-    """Do the same for evaluation results, and for what a span says of how it was sampled."""
+    """Rename evaluation results, and a span's statement about its sampling."""
     if isinstance(item, Span):
         for event in item.events:
             if event.name == EVALUATION:

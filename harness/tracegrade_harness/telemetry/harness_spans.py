@@ -15,7 +15,7 @@ from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.telemetry.relay import Endpoint
 
 SCOPE: Final = "tracegrade.harness"
-"""Of spans that the harness itself sends; kill points are believed from no other."""
+"""Scope of spans that the harness itself sends; only this scope may set kill points."""
 
 
 class HarnessSpan(NamedTuple):
@@ -40,10 +40,10 @@ def send_spans(
     """Send spans.
 
     Args:
-        collector: Where they are sent.
-        spans: What is sent.
-        resource: What they say of where they come from.
-        what: Names them in an error.
+        collector: The collector that receives them.
+        spans: The spans.
+        resource: The attributes of their resource.
+        what: Their name in an error.
 
     Raises:
         EnvironmentFailed: The collector did not take them.

@@ -1,10 +1,11 @@
-"""A run whose calls the harness sees itself, at a channel in its agent's way to its tools.
+"""A run whose calls the harness itself observes, on a channel between agent and tools.
 
-Such an agent writes no spans and does not know of the gate. What watches its channels does both in
-its place: it tells the gate of a run as `tracegrade.gate` would, asks after each call whether the
-answer may go on to the agent, and sends spans of the run and its calls.
+Such an agent writes no spans and does not use the gate. The observer does both for it. It
+announces a run at the gate as `tracegrade.gate` would. After each call, it asks whether the answer
+may pass to the agent. It sends spans of the run and its calls.
 
-While the gate is asked, no other call begins; those that had begun before go on, and are counted.
+While it waits at the gate, no other call begins. Calls that began earlier continue, and are
+counted.
 """
 
 import contextlib
@@ -30,7 +31,7 @@ from tracegrade_harness.telemetry.relay import Endpoint
 from tracegrade_queries.build.canonical import canonical_json
 
 MAX_UNSENT_CHARS: Final = 4 << 20
-"""Of the spans that wait to be sent."""
+"""Most characters of spans that wait to be sent."""
 _ANSWER_BYTES: Final = 4096
 
 
@@ -39,7 +40,7 @@ class RunClosed(Exception):
 
 
 class Origin(NamedTuple):
-    """Where a run's spans are sent, and what they say of it."""
+    """The destination and the resource of a run's spans."""
 
     collector: Endpoint
     resource: Mapping[str, str]
@@ -54,13 +55,13 @@ class ObservedCall:
 
     tool: str
     arguments: str | None
-    """JSON as far as it is; None: it has none."""
+    """JSON if it is valid; None if there are no arguments."""
     span_id: str = field(default_factory=lambda: secrets.token_hex(8))
     start_ns: int = field(default_factory=time.time_ns)
 
 
 class ObservedAnswer(NamedTuple):
-    """How a call ended."""
+    """The outcome of a call."""
 
     ok: bool
     text: str | None
@@ -71,14 +72,14 @@ class ObservedRun:
     """One run of an agent; usable from any thread."""
 
     def __init__(self, gate: str, origin: Origin) -> None:
-        """Come to a gate, and tell of a run that starts now.
+        """Connect to a gate, and announce a run that starts now.
 
         Args:
             gate: Path of the gate's socket.
-            origin: Whose run it is.
+            origin: The origin of the run.
 
         Raises:
-            OSError: Nobody listens there.
+            OSError: No process listens there.
         """
         self.trace_id = secrets.token_hex(16)
         self.span_id = secrets.token_hex(8)
@@ -116,7 +117,7 @@ class ObservedRun:
             self._ask({"type": "tool", "n": self._calls, **_tool_message(call, answer)})
 
     def answering(self) -> None:
-        """Return when an agent that has no more tools at hand may go on.
+        """Return when an agent without further tool calls may continue.
 
         Raises:
             RunClosed: It must not.
@@ -138,7 +139,7 @@ class ObservedRun:
             self._send()
 
     def notes(self) -> list[str]:
-        """Return what a reader of the trial should know of it."""
+        """Return the notes about the run for readers of the trial."""
         return [f"spans: {self._lost} of its calls could not be sent"] if self._lost else []
 
     def close(self) -> None:
@@ -186,7 +187,7 @@ class ObservedRun:
 
     @property
     def _user_input(self) -> dict[str, str]:
-        """What the user said, as agents that send spans write it."""
+        """The user's input, in the attribute that agents use."""
         text = self._origin.user_input
         if text is None:
             return {}
@@ -194,7 +195,7 @@ class ObservedRun:
         return {names.INPUT_MESSAGES: json.dumps(messages)}
 
     def _ask(self, message: Mapping[str, Any]) -> None:
-        """Wait at the gate, with the lock held: no call begins meanwhile."""
+        """Wait at the gate with the lock held, so that no call begins."""
         self._requests += 1
         try:
             self._tell({**message, "ask": self._requests, "in_flight": self._in_flight})
@@ -280,7 +281,7 @@ class ObservedRun:
 
 
 def _tool_message(call: ObservedCall, answer: ObservedAnswer) -> dict[str, Any]:
-    """Return what the gate is told of a call, equal for calls that are equal to scores."""
+    """Return a call as a message to the gate; equal calls give equal messages."""
     given = call.arguments
     return {
         "span_id": call.span_id,

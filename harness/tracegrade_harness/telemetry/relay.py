@@ -3,13 +3,13 @@
     with OtlpRelay(collector) as relay, relay.admitted(trial) as receiver:
         ...  # an agent sends to `receiver.address`; `claimed` counts what it had no right to say
 
-A request is filtered (`otlp_filter.py`) and sent on; what needs no change goes on byte by byte.
-One that cannot be read is refused here: who reads it otherwise would find what nobody filtered.
-Answers come back as the collector gives them: a sender is told that its spans were taken once the
-collector has them. OTLP over HTTP alone, protobuf and JSON.
+The relay filters a request (`filter.py`) and sends it to the collector; an acceptable request
+passes byte by byte. The relay refuses a request that it cannot read, because another reader could
+find unfiltered claims in it. It returns the collector's own answer, so a sender knows that its
+spans were taken only after the collector has them. OTLP over HTTP alone, protobuf and JSON.
 
-The address has a secret in its path, since agents whose network is open share the loopback. One
-thread serves all trials; the collector is asked in others.
+The address has a secret in its path, because agents with an open network share the loopback. One
+thread serves all trials; other threads call the collector.
 """
 
 import asyncio
@@ -70,20 +70,20 @@ class Endpoint(NamedTuple):
 
 @dataclass
 class TrialReceiver:
-    """Where one trial's agent sends to."""
+    """The address to which one trial's agent sends its telemetry."""
 
     address: str
     """OTLP over HTTP."""
     sayings: Sayings
-    """What its agent's spans say of where they come from, and what it may say."""
+    """The attributes that its agent's spans must have or may have."""
     owners: TraceOwners
-    """Whose traces are whose."""
+    """Assigns traces to trials."""
     claimed: Counter[str] = field(default_factory=Counter)
-    """What it said that was not its to say, by what it is."""
+    """Renamed attributes of its agent, by name."""
     took_spans: bool = False
     """The collector has taken spans of its agent."""
     seen: Callable[[], None] = lambda: None
-    """Told each request of its agent."""
+    """Called for each request of its agent."""
     under_way: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_AT_ONCE))
 
     @property
@@ -92,15 +92,15 @@ class TrialReceiver:
         return self.owners.of(self.address)
 
     def own_trace(self, trace: str) -> str | None:
-        """Return what a trace is taken for that its agent tells of; None if it has too many.
+        """Return the trace that replaces one of its agent's traces; None beyond `MAX_TRACES`.
 
         Raises:
-            EnvironmentFailed: It cannot be known whose it is.
+            EnvironmentFailed: The owner of the trace cannot be determined.
         """
         return self.owners.own(self.address, [trace]).get(trace)
 
     def notes(self) -> list[str]:
-        """Return what a reader of the trial should know of it."""
+        """Return the notes about the telemetry for readers of the trial."""
         expected = {BEYOND, names.SERVICE_NAME}  # most agents name their service, and mean no harm
         claims = {key: n for key, n in sorted(self.claimed.items()) if key not in expected}
         notes = [f"otlp: {n} x {key} was not the agent's to say" for key, n in claims.items()]
@@ -159,8 +159,8 @@ class OtlpRelay:
         """Give an address to a trial, for as long as the block lasts.
 
         Args:
-            sayings: What its spans say of where they come from, and may say.
-            seen: Told each request.
+            sayings: The attributes that its spans must or may have.
+            seen: Called for each request.
         """
         secret = secrets.token_urlsafe(16)
         self._receivers[secret] = TrialReceiver(
@@ -184,7 +184,7 @@ class OtlpRelay:
             except TooLarge as error:
                 return _refusal(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, str(error))
             except ClientDisconnect:
-                return Response(status_code=HTTPStatus.BAD_REQUEST)  # nobody reads it
+                return Response(status_code=HTTPStatus.BAD_REQUEST)  # the sender has left
 
     def _send_on(self, request: Request, body: bytes, receiver: TrialReceiver) -> Response:
         """Return the collector's answer to what is left of a request."""
@@ -235,7 +235,7 @@ async def _body(request: Request) -> bytes:
 
 
 class _Filtered(NamedTuple):
-    """What of a request goes on."""
+    """A request after filtering."""
 
     body: bytes | None
     """Instead of its own; None for that."""
@@ -245,12 +245,12 @@ class _Filtered(NamedTuple):
 def _filtered(
     body: bytes, headers: Mapping[str, str], signal: Signal, receiver: TrialReceiver
 ) -> _Filtered:
-    """Return what goes on of a request.
+    """Return a request after filtering.
 
     Raises:
-        EnvironmentFailed: It cannot be known whose traces it is about.
-        MalformedRequest: It is none.
-        TooLarge: It is larger than the collector takes.
+        EnvironmentFailed: The owners of its traces cannot be determined.
+        MalformedRequest: It cannot be decoded.
+        TooLarge: It is larger than the collector's limit.
     """
     encoding = status.encoding_of(headers.get("content-type", ""))
     coding = headers.get("content-encoding", "").strip().lower()

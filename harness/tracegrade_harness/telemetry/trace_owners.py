@@ -1,8 +1,8 @@
-"""Assigns each trace to the first trial that sends a part of it or names it at its gate.
+"""Assigns each trace to the first trial that sends it or names it at its gate.
 
-An agent that wrote into the trace of another trial, or into one that the lake has had for long,
-would change what others are scored by. What it sends of such a trace goes into one of its own,
-whose id nobody else can know before.
+An agent could write into a trace of another trial, or into one that the lake already has, and so
+change the scores of others. Its items of such a trace are moved into a trace of its own, whose id
+no other trial can predict.
 """
 
 import hashlib
@@ -13,17 +13,17 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final
 
 MAX_TRACES: Final = 1000
-"""Of one trial: a trial is one run, so most have one, and some one for each request they make."""
+"""Most traces of one trial. A trial is one run: most have one trace, some one for each request."""
 
 
 class TraceOwners:
-    """The traces of all trials of a run; from any thread. Ids are 32 lower-case hex digits."""
+    """The traces of a run's trials, for any thread; ids are 32 lower-case hex digits."""
 
     def __init__(self, known: Callable[[Collection[str]], Collection[str]] = lambda _: ()) -> None:
         """Begin with no trial.
 
         Args:
-            known: Returns which of some traces are somebody else's already.
+            known: Returns the given traces that already belong to another run.
         """
         self._known = known
         self._secret = secrets.token_bytes(16)
@@ -32,12 +32,12 @@ class TraceOwners:
         self._taken_for: defaultdict[str, dict[str, str]] = defaultdict(dict)
 
     def own(self, trial: str, traces: Iterable[str]) -> Mapping[str, str]:
-        """Return what each trace is taken for: itself, or one of the trial's own in its place.
+        """Return the trace to use for each trace: itself, or one of the trial's own.
 
-        Those that are left out are beyond `MAX_TRACES` of the trial.
+        Traces beyond `MAX_TRACES` of the trial are left out.
 
         Raises:
-            EnvironmentFailed: It cannot be known whose they are.
+            EnvironmentFailed: The owners cannot be determined.
         """
         with self._lock:
             own = self._taken_for[trial]
