@@ -15,7 +15,7 @@ class StateDifference(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """All of them, sorted."""
+        """Sorted names of every kind of change."""
         return sorted([*self.added, *self.changed, *self.removed])
 
 

@@ -43,7 +43,7 @@ Source = TypeVar("Source")
 
 
 class EnvironmentTemplate:
-    """An environment as a suite declares it, from which trials get theirs."""
+    """An environment as a suite declares it; each trial gets a copy."""
 
     def __init__(self, declared: Environment, suite_folder: Path) -> None:
         """Take what the suite says.
@@ -134,7 +134,7 @@ class OpenedEnvironment(ReadableState):
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """Environment variables by which an agent finds the parts."""
+        """The environment variables with which an agent finds the parts."""
         found: dict[str, str] = {}
         for title, part in self.parts.items():
             with _code_of(title):
@@ -143,7 +143,7 @@ class OpenedEnvironment(ReadableState):
 
     @property
     def addresses(self) -> list[ServiceAddress]:
-        """Where an agent has to reach the parts over the network."""
+        """The addresses at which an agent must reach the parts over the network."""
         found: list[ServiceAddress] = []
         for title, part in self.parts.items():
             with _code_of(title):
@@ -169,9 +169,9 @@ class OpenedEnvironment(ReadableState):
         return fingerprint(self.state())
 
     def notes(self) -> Mapping[str, str]:
-        """Return what to know beside the state, by object: `hot_journal`, `left_wal`.
+        """Return notes on the state, by object: `hot_journal`, `left_wal`.
 
-        `locks: not_visible` says that this system does not tell which files are locked.
+        `locks: not_visible` means that this system does not report which files are locked.
         """
         return self.read().notes
 
@@ -200,7 +200,7 @@ class OpenedEnvironment(ReadableState):
         return sorted(by_processes.union(held_by_rule(self.difference(now), self._locks)))
 
     def clone(self, root: Path) -> "OpenedEnvironment":
-        """Return a copy as it is now in another folder, which is made where it is missing."""
+        """Return a copy of the present state in another folder, created if missing."""
         with explained(root):
             root.mkdir(parents=True, exist_ok=True)
         copies = _all_opened(self.parts, lambda part: part.clone(root))
@@ -257,7 +257,7 @@ def _frozen(part: Part, key: str, folder: Path) -> StateReading:
 
 
 def _build(part: Part, home: Path) -> None:
-    """Build a template beside its place first: a harness that dies leaves no half of one."""
+    """Build a template under a temporary name, so that no partial one remains."""
     with explained(home):
         building = Path(tempfile.mkdtemp(prefix="building-", dir=home.parent))
     try:

@@ -1,7 +1,7 @@
 """Locks that processes hold on files, as the kernel lists them.
 
-The kernel lists a lock as long as some process holds the file open, and drops it with the last
-one: what is listed has a living holder. Only Linux tells.
+The kernel lists a lock while a process holds the file open, and drops it when the last process
+closes the file. So each listed lock has a living holder. Only Linux lists locks.
 """
 
 import os
@@ -13,7 +13,7 @@ _LOCKS = Path("/proc/locks")
 
 
 class Inode(NamedTuple):
-    """What identifies a file on this machine."""
+    """The identity of a file on this machine."""
 
     device: int
     number: int

@@ -10,7 +10,7 @@ import re2
 from tracegrade_harness.parts.names import plain_text
 
 _SLASH: Final = "\ue02f"
-"""Of no meaning to anybody; stands for a slash in a table's name or in a key."""
+"""A private character that replaces a slash inside a table's name or a key."""
 _SEVERAL: Final = re.compile(r"(?<![^/:])(?:\*\*/)+(?=\*\*(?:/|$))")
 _TOKENS: Final = re.compile(
     r"(?P<folders>(?<![^/:])\*\*/)"
@@ -23,7 +23,7 @@ _TOKENS: Final = re.compile(
 )
 _PATTERNS: Final = {
     "folders": "(?:(?s:.*)/)?",
-    "below": "(?:/(?s:.*))?",  # `a/**` stands for `a` too
+    "below": "(?:/(?s:.*))?",  # `a/**` also matches `a`
     "all": "(?s:.*)",
     "part": "[^/]*",
     "one": "[^/]",
@@ -32,14 +32,13 @@ _PATTERNS: Final = {
 
 @cache
 def matcher(glob: str) -> Callable[[str], bool]:
-    r"""Return what says whether a name is one of those that a glob stands for.
+    r"""Return a function that tells whether a glob matches a name.
 
-    `**` between slashes (or after the colon of an object's name) stands for any number of names,
-    including none; `*` for anything within a name, `?` for one character of it, all else for
-    itself. What would not print may stand in a glob as itself or as names have it (`\x0a`); it is
-    one character, and bytes that are not UTF-8 are all the same. The slash at the end of a
-    folder's name need not be in the glob. Takes time in proportion to the length of the name,
-    whatever glob and name are.
+    `**` between slashes (or after the colon of an object's name) matches any number of names,
+    including none. `*` matches any text within a name, `?` one character of it. Other text matches
+    itself. A glob may hold an unprintable character as itself or as in names (`\x0a`); it is one
+    character, and bytes that are not UTF-8 are all the same. A glob may omit the slash at the end
+    of a folder's name. The time grows in proportion to the length of the name, for every glob.
     """
     pattern = re2.compile(_pattern(_whole(glob)), _options())
 
@@ -59,7 +58,7 @@ class Globs:
         self._rules = [(rule, matcher(rule)) for rule in rules]
 
     def rule(self, name: str) -> str | None:
-        """Return the first rule that stands for a name, or None."""
+        """Return the first rule that matches a name, or None."""
         return next((rule for rule, matches in self._rules if matches(name)), None)
 
 

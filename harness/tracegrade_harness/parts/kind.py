@@ -1,8 +1,9 @@
 """The interface of a kind of parts: its suite keys, its parts, and its verifier.
 
-A part is what an environment has under the kind's key: each trial finds it restored, and all that
-an agent changes in it is seen. A kind may add a verifier, or be one alone. Packages add kinds by
-entry points of the group `tracegrade.parts`; CONTRIBUTING.md has an example.
+A part is an entry of an environment under the kind's key. Each trial finds it restored, and the
+harness sees all changes that an agent makes in it. A kind may add a verifier, or be a verifier
+alone. Packages add kinds by entry points of the group `tracegrade.parts`; CONTRIBUTING.md has an
+example.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,14 +20,14 @@ from tracegrade_queries.files.yaml_source import Problem
 
 
 class Around(NamedTuple):
-    """What a part is made among."""
+    """The surroundings in which a part is made."""
 
     suite_folder: Path
-    """Absolute and without links; sources stand beside the suite."""
+    """Absolute and without links; paths of sources are relative to it."""
     environment: Environment
     placed: Mapping[str, Sequence[PurePosixPath]]
-    """The parts that stand in the trial's folder, by kind and name such as `files:data`: the path
-    of each, then those of files that are written beside it."""
+    """The parts in the trial's folder, by kind and name, such as `files:data`. The first path is
+    the part's own; files that are written next to it follow."""
 
 
 class MadePart(NamedTuple):
@@ -40,17 +41,17 @@ class MadePart(NamedTuple):
 
 
 class PartKind:
-    """A kind of parts, with its verifier; what a subclass does not say, it does not have."""
+    """A kind of parts and its verifier; a subclass has only the features that it defines."""
 
     name: ClassVar[str]
     """Key in an environment, and what the names of its objects begin with."""
     rank: ClassVar[int] = 100
     """Parts of a lower rank are made first, and checked first."""
     model: ClassVar[type[Strict] | None] = None
-    """What stands under each name; None: the kind is a verifier alone."""
+    """The value under each name; None if the kind is a verifier alone."""
     verifier: ClassVar[type[Strict] | None] = None
     verifier_key: ClassVar[str] = ""
-    """The key by which a verifier is known, which names a part; without it, the kind's name."""
+    """The key of its verifier, which names a part; the kind's name if empty."""
     placed: ClassVar[Literal["folder", "file"] | None] = None
     """Stands at its key `at` in the trial's folder; None: a service, which a URL leads to."""
     collection: ClassVar[str | None] = None
@@ -60,10 +61,10 @@ class PartKind:
     """Its requests can be seen by a proxy, which gets its URL's variable `url_env`."""
 
     def check(self, at: At, declared: Any, around: ReadableEnvironment) -> Iterator[Problem]:
-        """Yield what is wrong with a part beyond its shape.
+        """Yield problems of a part beyond its shape.
 
         Args:
-            at: Where it stands in the suite.
+            at: Its position in the suite.
             declared: The part, an object of `model`.
             around: The environment.
         """
@@ -72,10 +73,10 @@ class PartKind:
     def check_verifier(
         self, at: At, verifier: Any, around: ReadableEnvironment | None
     ) -> Iterator[Problem]:
-        """Yield what is wrong with a verifier beyond its shape and the part that it names.
+        """Yield problems of a verifier beyond its shape and the part that it names.
 
         Args:
-            at: Where it stands in the suite.
+            at: Its position in the suite.
             verifier: The verifier, an object of `verifier`.
             around: The environment of its case; None if not known.
         """
@@ -91,7 +92,7 @@ class PartKind:
         return None
 
     def part(self, name: str, declared: Any, around: Around) -> MadePart:
-        """Return a part, from which each trial gets its copy.
+        """Return a part; each trial gets a copy of it.
 
         Raises:
             EnvironmentFailed: It cannot be made on this machine.
@@ -108,7 +109,7 @@ class PartKind:
         raise NotImplementedError
 
     def companions(self, at: PurePosixPath) -> list[PurePosixPath]:
-        """Return the paths of the files that are written beside a part that is a file."""
+        """Return the paths of files that are written next to a single-file part."""
         return []
 
     def outside_code(self, declared: Any) -> str | None:
@@ -133,9 +134,9 @@ class PartKind:
         yield from ()
 
     def call_names(self, declared: Any, folder: Path) -> list[str]:
-        """Return what requests of a service that speaks HTTP are called as calls of tools.
+        """Return the tool names that calls to an HTTP service of this kind have.
 
         Raises:
-            SuiteUnusable: A file beside the suite, in this folder, has them and is wrong.
+            SuiteUnusable: A file in the suite's folder defines them and is wrong.
         """
         return []

@@ -1,7 +1,7 @@
-r"""Names of objects: valid, printable text, however hostile the path or key behind them.
+r"""Names of objects: valid, printable text, even for a hostile path or key.
 
-What would not print becomes an escape, and a backslash becomes two, so that two objects never
-share a name: the file `a⏎b` is named `a\x0ab`.
+An unprintable character becomes an escape, and a backslash becomes two. So two objects never share
+a name: the file `a⏎b` is named `a\x0ab`.
 """
 
 import re
@@ -9,7 +9,7 @@ import re
 from xxhash import xxh3_128_hexdigest
 
 MAX_KEY_CHARS = 200
-"""Longer keys of rows are cut, and told apart by a digest."""
+"""Longer keys of rows are cut, and get a digest."""
 
 _UNPRINTABLE = (
     r"\x00-\x1f\x7f-\x9f"  # control characters
@@ -28,21 +28,21 @@ def path_text(path: str) -> str:
 
 
 def part_text(text: str) -> str:
-    """Return what stands between two slashes of a name: a part, a table, a value of a key."""
+    """Return a text as one part of a name: a part, a table, a key's value."""
     return _IN_PARTS.sub(_escaped, text)
 
 
 def name_text(text: str) -> str:
-    r"""Return a name as states have it, of one that somebody wrote by hand.
+    r"""Return a name as states have it, from a name that a person wrote.
 
-    What would not print may stand as its escape or as itself: a backslash that begins no escape
-    means itself, `data/a\b` the same as `data/a\\b`.
+    An unprintable character may be written as its escape or as itself. A backslash that begins no
+    escape means itself: `data/a\b` is the same as `data/a\\b`.
     """
     return _AS_WRITTEN.sub(lambda found: found.group(1) or _escaped(found), text)
 
 
 def plain_text(name: str) -> str:
-    """Return what escapes in a name stand for; bytes that are not UTF-8 as Python has them."""
+    """Return a name without escapes; bytes that are not UTF-8 are as in Python."""
     return _ESCAPE.sub(_unescaped, name)
 
 

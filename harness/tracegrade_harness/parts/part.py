@@ -1,8 +1,8 @@
 """The interface that all parts of an environment share, and that trials work with.
 
 A part is frozen once: its template is built, and never changed after. Each trial opens a copy of
-its own. A state is a map of object names to digests, so one comparison, one rule for what to
-ignore and one for leftovers serve all kinds of parts.
+its own. A state maps names of objects to digests. So all kinds of parts share one comparison, one
+rule for ignored objects and one for leftovers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from tracegrade_harness.parts.state_reading import StateReading
 
 
 class ServiceAddress(NamedTuple):
-    """Where a service of a part listens, on this machine."""
+    """The address of a part's service on this machine."""
 
     host: str
     port: int
@@ -25,11 +25,11 @@ class Opened(Protocol):
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """Environment variables by which an agent finds the part."""
+        """The environment variables with which an agent finds the part."""
 
     @property
     def addresses(self) -> Sequence[ServiceAddress]:
-        """Where an agent has to reach it over the network; none if it is a matter of files."""
+        """The addresses at which an agent must reach it; none if it is made of files."""
 
     def read(self) -> StateReading:
         """Return all that `state`, `ignored` and notes tell, read at one time.

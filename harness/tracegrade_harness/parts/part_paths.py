@@ -10,15 +10,15 @@ from tracegrade_harness.parts.registry import DeclaredPart, declared_in, paths_i
 from tracegrade_harness.suite.model import Environment
 
 PartPaths: TypeAlias = dict[str, list[PurePosixPath]]
-"""Kind and name of a part → its path below the trial's folder, then of files written beside it."""
+"""Kind and name of a part → its path below the trial's folder, then paths of its companions."""
 
 
 def part_paths(environment: Environment) -> PartPaths:
-    """Return the paths of the parts that stand in the trial's folder.
+    """Return the paths of the parts in the trial's folder.
 
     Raises:
-        SuiteUnusable: One leads out of the trial's folder, or two overlap in another way than a
-            file that stands in a folder.
+        SuiteUnusable: A path leads out of the trial's folder, or two parts overlap and neither is
+            a file in a folder.
     """
     at_paths = paths_in(environment)
     placed = [part for part in declared_in(environment) if part.title in at_paths]
@@ -29,7 +29,7 @@ def part_paths(environment: Environment) -> PartPaths:
 
 
 def single_files(environment: Environment) -> Mapping[str, list[str]]:
-    """Return the paths of the parts that are files of their own, and of what is beside each."""
+    """Return the paths of the parts that are single files, and of their companions."""
     paths = part_paths(environment)
     files = (part.title for part in declared_in(environment) if part.kind.placed == "file")
     return {title: [str(path) for path in paths[title]] for title in files}
@@ -44,7 +44,7 @@ def _paths(part: DeclaredPart, declared_at: str) -> list[PurePosixPath]:
 
 
 def _check_apart(one: DeclaredPart, other: DeclaredPart, found: PartPaths) -> None:
-    """Refuse two parts of which one stands in the other, but for a file in a folder."""
+    """Refuse two parts if one is inside the other, except a file in a folder."""
     folders = [part for part in (one, other) if part.kind.placed == "folder"]
     for a in found[one.title]:
         for b in found[other.title]:

@@ -1,7 +1,7 @@
 """All kinds of parts, in the order in which their parts are checked and made.
 
-Packages name theirs by entry points of the group `tracegrade.parts`; this one does so, too. One
-that cannot be used is left out, and `faults` says why.
+Packages declare kinds by entry points of the group `tracegrade.parts`; this package does so, too.
+A kind that cannot be used is left out, and `faults` says why.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ from tracegrade_harness.suite.strict import Strict
 
 GROUP: Final = "tracegrade.parts"
 _OWN: Final = "tracegrade"
-"""The distribution whose kinds have their names whatever others are installed."""
+"""The distribution whose kinds keep their names, even if others are installed."""
 
 
 class KindFault(NamedTuple):
@@ -50,8 +50,8 @@ class DeclaredPart(NamedTuple):
 def discover() -> FoundKinds:
     """Return the kinds that distributions on the path declare.
 
-    Of two with the same name or the same key of verifiers, one of this distribution counts, else
-    that of the distribution whose name comes first.
+    If two kinds have the same name or the same key of verifiers, only one counts: the one of this
+    distribution, else the one of the distribution whose name sorts first.
 
     Raises:
         SuiteUnusable: There is none.
@@ -151,7 +151,7 @@ def verifier_kinds() -> Mapping[str, PartKind]:
 
 
 def verifier_key(kind: PartKind) -> str:
-    """Return the key by which a kind's verifier is known."""
+    """Return the key of a kind's verifier."""
     return kind.verifier_key or kind.name
 
 
@@ -161,14 +161,14 @@ def kind_of_verifier(verifier: Strict) -> PartKind:
 
 
 def declared_in(environment: Environment) -> Iterator[DeclaredPart]:
-    """Yield the parts of an environment, kinds in their order and each as the suite lists it."""
+    """Yield the parts of an environment, by kind in order, then as the suite lists them."""
     for name, kind in part_kinds().items():
         for part, declared in environment.parts.get(name, {}).items():
             yield DeclaredPart(kind, part, declared)
 
 
 def paths_in(environment: Environment) -> dict[str, str]:
-    """Return where parts stand in a trial's folder, by kind and name, as the suite has it."""
+    """Return the paths of parts in a trial's folder, by kind and name, from the suite."""
     return {
         each.title: getattr(each.declared, "at")  # noqa: B009 - placed kinds have it
         for each in declared_in(environment)

@@ -26,7 +26,7 @@ class StateReading:
     state: dict[str, str] = field(default_factory=dict)
     hidden: dict[str, IgnoredObject] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
-    """Object → what somebody who judges the state should know: `hot_journal`, `left_wal`."""
+    """Object → a note for a human who judges the state: `hot_journal`, `left_wal`."""
 
     def add(self, name: str, digest: str, rule: str | None = None) -> None:
         """Add an object; a rule hides it."""
@@ -43,7 +43,7 @@ class StateReading:
 
 
 class ReadableState(ABC):
-    """What an opened part answers from a reading."""
+    """The answers of an opened part from a reading."""
 
     @abstractmethod
     def read(self) -> StateReading:

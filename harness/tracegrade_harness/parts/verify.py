@@ -18,19 +18,19 @@ from tracegrade_harness.suite.strict import Strict
 
 
 def verify(verifiers: Iterable[Strict], context: Context) -> list[VerifierResult]:
-    """Return what each verifier says, in order; they change nothing.
+    """Return the result of each verifier, in order; verifiers change nothing.
 
-    A verifier fails where what the agent left is not what is asked, or cannot be read as that. It
-    is in error where nobody can tell: a source of the suite is missing, a query or command does
-    not run or takes too long, there is more than we copy.
+    A verifier fails if the agent's state is not as expected, or cannot be read in the requested
+    way. A verifier is in error if it cannot judge: a source of the suite is missing, a query or
+    command does not run or takes too long, or the part is too large to copy.
     """
     return [_result(verifier, context) for verifier in verifiers]
 
 
 def outcome(results: Iterable[VerifierResult]) -> Outcome | None:
-    """Return what verifiers say together: one in error makes an error, else one that fails a fail.
+    """Return the verifiers' common result: error before fail before pass.
 
-    None if there are none: then nothing was asked, and nothing held.
+    None if there are no verifiers: then nothing was checked.
     """
     found = {result.outcome for result in results}
     ranked: tuple[Outcome, ...] = ("error", "fail", "pass")

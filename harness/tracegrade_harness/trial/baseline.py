@@ -1,4 +1,4 @@
-"""A trial without a kill: the agent runs to its end, and verifiers check what it left."""
+"""A trial without a kill: the agent runs to its end, then verifiers check the state."""
 
 import signal
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ from tracegrade_scoring.rendering.words import count
 
 
 class Baseline(NamedTuple):
-    """What an undisturbed trial did, which killed ones repeat up to their point."""
+    """The course of an undisturbed trial, which killed trials repeat up to their kill point."""
 
     trajectory_id: str | None
     boundaries: tuple[Boundary, ...]
@@ -63,9 +63,9 @@ class FinishedAgent(NamedTuple):
     """What models said to it, for runs that repeat it."""
     seconds: float
     traces: list[str]
-    """Of its own spans, in the order in which they came."""
+    """Trace ids of its own spans, in the order of their arrival."""
     silence: str | None = None
-    """What is known of an agent that came to no gate and sent no span."""
+    """Exit code and last lines of an agent that reached no gate and sent no span."""
 
 
 def run_baseline(
@@ -147,7 +147,7 @@ def fatal_misses(case: Case, misses: list[str]) -> list[str]:
 
 
 def tape_reason(misses: Sequence[str]) -> str:
-    """Return why a run with calls that are not on its tape says nothing of its agent."""
+    """Return why a run whose calls are missing on its tape cannot be judged."""
     return f"tape_miss: {count(len(misses), 'call')}, first {misses[0]}"
 
 
@@ -159,7 +159,7 @@ def _run(
     spending: Spending,
     before: State | None,
 ) -> FinishedAgent:
-    """Run the agent to its end; with a state of before, look at what each call changes."""
+    """Run the agent to its end; with an earlier state, record what each call changes."""
     workspace = TrialWorkspace(folder.root, environment, folder.log("agent"))
     limits = trial.case(suite_run).limits
     deadline = Deadline(limits.wall_secs, limits.idle_secs, partial(size, workspace.log))
@@ -195,7 +195,7 @@ def _run(
 
 
 class _AgentEnd(NamedTuple):
-    """How an agent ended, which is no longer running."""
+    """The end of an agent that is no longer running."""
 
     stopped: Stop | None
     """The limit that ended it; None if it ended itself."""
@@ -206,7 +206,7 @@ class _AgentEnd(NamedTuple):
 
 
 def _end_of(watch: AgentWatch, limits: TrialLimits, log: Path) -> _AgentEnd:
-    """Follow an agent until it ends or a limit ends it, and end all that it started."""
+    """Follow an agent to its end or limit, and end everything that it started."""
     running = watch.running
     stopped = _follow(watch, limits, running)
     exit_code = running.wait(0)
@@ -218,7 +218,7 @@ def _end_of(watch: AgentWatch, limits: TrialLimits, log: Path) -> _AgentEnd:
 
 
 def _send_open_root(suite_run: SuiteRun, trial: Trial, watch: AgentWatch, end: _AgentEnd) -> None:
-    """Send the root span of a run that its agent began and did not end, if there is one."""
+    """Send the root span of a run that its agent began and did not end."""
     if watch.open_root is None:
         return
     stopped, exit_code = end.stopped, end.exit_code
@@ -233,7 +233,7 @@ def _finished(
     tape_session: TapeSession,
     seconds: float,
 ) -> FinishedAgent:
-    """Return what is known of an agent that ended, whatever ended it."""
+    """Return the record of an agent that ended, for every kind of end."""
     mismatches = watch.effect_mismatches.values()
     return FinishedAgent(
         watch,
@@ -261,10 +261,10 @@ def _unseen(
 def _keep_tape(
     suite_run: SuiteRun, trial: Trial, tape_session: TapeSession, silence: str | None
 ) -> None:
-    """Keep what the agent was answered, if that is recorded.
+    """Store the recorded answers, if there is a recorder.
 
-    One that asked nothing, and of which nothing else is known, may never have begun: its empty
-    tape would take the place of a good one.
+    An agent that asked nothing, and left nothing else to judge, may never have begun. Its empty
+    tape would replace a good one, so it is not stored.
     """
     recorder = tape_session.recorder
     if recorder is None or suite_run.keep_tape is None:
@@ -275,7 +275,7 @@ def _keep_tape(
 
 
 def _follow(watch: AgentWatch, limits: TrialLimits, running: Running) -> Stop | None:
-    """Let the agent go on at each moment; return which limit ended it, None if it ended itself."""
+    """Let the agent continue at each moment; return the limit that ended it, if any."""
     for moment in watch.moments():
         stop = watch.spending.stop
         if stop is None and limits.calls is not None and len(watch.boundaries) > limits.calls:
@@ -309,7 +309,7 @@ def _exceeded(running: Running, watch: AgentWatch, exit_code: int | None) -> Sto
 
 
 def _refused(limits: TrialLimits, watch: AgentWatch, running: Running, log: Path) -> Stop | None:
-    """Return by which limit the kernel refused something to an agent that failed for it."""
+    """Return the kernel's limit that made an agent fail; None if there is none."""
     if not running.wait(0):
         return None
     why = refused_by_limit(limits, log, watch.error, crowded=running.was_crowded)
@@ -317,7 +317,7 @@ def _refused(limits: TrialLimits, watch: AgentWatch, running: Running, log: Path
 
 
 def _code(running: Running, deadline: Deadline, stop: Stop | None) -> int | None:
-    """Return the exit code of an agent that ends in its time, which may stand still meanwhile."""
+    """Return the exit code of an agent that ends in time; the clock may be paused."""
     while (code := running.wait(0 if stop else deadline.left_secs())) is None:
         if stop or not deadline.left_secs():
             return None
@@ -325,7 +325,7 @@ def _code(running: Running, deadline: Deadline, stop: Stop | None) -> int | None
 
 
 def _why_unjudged(finished: FinishedAgent, judged: dict[str, Any], fatal: list[str]) -> str | None:
-    """Return why nobody can tell what came of a run that no limit ended; None if one can."""
+    """Return why a run that no limit ended cannot be judged; None if it can."""
     if finished.status != "done":
         return None
     if fatal:
@@ -336,7 +336,7 @@ def _why_unjudged(finished: FinishedAgent, judged: dict[str, Any], fatal: list[s
 
 
 def _success(finished: FinishedAgent, judged: dict[str, Any], unjudged: str | None) -> bool | None:
-    """Return whether all held; None if nobody can tell."""
+    """Return whether all verifiers passed; None if that cannot be judged."""
     if finished.status != "done":
         return False if finished.status == "budget" else None
     judged_success: bool | None = judged["success"]

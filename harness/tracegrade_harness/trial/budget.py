@@ -38,15 +38,15 @@ class Budget:
 
     @property
     def spent_usd(self) -> float:
-        """What was spent so far."""
+        """The cost so far."""
         return self._spent / PICO
 
     @contextmanager
     def reserve(self, usd: float | None) -> Iterator[Reservation | None]:
-        """Provide a reservation, once the money is there; None if it cannot come to be there.
+        """Wait for enough money, and provide a reservation; None if there will never be enough.
 
         Args:
-            usd: The most that may be spent of it; None for a run that may cost anything.
+            usd: The most that may be spent of it; None for a run that may cost any amount.
         """
         reservation = Reservation(self, round((usd or 0) * PICO))
         with self._changed:

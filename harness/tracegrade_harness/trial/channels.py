@@ -1,4 +1,4 @@
-"""The channels of a trial: where its agent is stopped, where its spans and its tools are."""
+"""The channels of a trial: its gate, and the addresses for its agent's spans and tools."""
 
 import json
 import secrets
@@ -38,7 +38,7 @@ NO_PROXY = {"NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost"
 
 
 class AgentChannels(NamedTuple):
-    """What a trial's agent comes to while it runs; either it sends spans, or its run is seen."""
+    """The channels of a running agent; either the agent sends spans, or its calls are observed."""
 
     gate: Gate
     telemetry: TrialReceiver | None
@@ -74,20 +74,20 @@ class AgentChannels(NamedTuple):
         return self.telemetry.traces if self.telemetry else []
 
     def root_span(self, run: RunStarted) -> RootSpan:
-        """Return the root of a run that the gate is told of, without what is not its to say.
+        """Return the root of an announced run, without attributes that the agent must not set.
 
         Raises:
-            EnvironmentFailed: It cannot be known whose trace it is of.
+            EnvironmentFailed: The owner of its trace cannot be determined.
         """
         root = RootSpan.of(run)
-        if self.telemetry is None:  # the harness itself tells of it
+        if self.telemetry is None:  # the harness itself reports the run
             return root
         own = self.telemetry.own_trace(run.trace_id) or secrets.token_hex(16)
         attributes = self.telemetry.sayings.without_claims(run.attributes)
         return root._replace(trace_id=own, attributes=attributes)
 
     def notes(self) -> list[str]:
-        """Return what a reader of the trial should know of them."""
+        """Return the notes about the channels for readers of the trial."""
         notes = [self.telemetry and self.telemetry.notes(), self.run and self.run.notes()]
         some = (
             *notes,
@@ -168,7 +168,7 @@ def tool_channels(
     environment: OpenedEnvironment,
     tape_session: TapeSession,
 ) -> Iterator[AgentEndpoints]:
-    """Give what leads to an agent's tools, at which nobody is stopped, while the block lasts.
+    """Provide an agent's tools without a gate, for as long as the block lasts.
 
     Raises:
         EnvironmentFailed: An MCP server did not start.
@@ -266,7 +266,7 @@ def _origin(suite_run: SuiteRun, trial: Trial) -> Origin:
 
 
 def _sending(telemetry: TrialReceiver) -> dict[str, str]:
-    """Return the variables by which an agent finds where its spans go."""
+    """Return the variables that give an agent the destination of its spans."""
     described = telemetry.sayings.resource.items()
     attributes = ",".join(f"{key}={quote(value, safe='')}" for key, value in described)
     return {

@@ -10,7 +10,7 @@ from tracegrade_harness.trial.run import FROZEN, RUNS
 
 
 class Cleaned(NamedTuple):
-    """What came of the folders that harnesses work in."""
+    """The folders that cleaning removed, and those that it left."""
 
     removed: list[Path]
     in_use: list[Path]
@@ -18,7 +18,7 @@ class Cleaned(NamedTuple):
 
 
 def clean(home: Path) -> Cleaned:
-    """Remove frozen environments, folders of trials, and temporary ones that nobody holds.
+    """Remove frozen environments, folders of trials, and temporary folders that are not in use.
 
     Args:
         home: Folder for frozen environments and runs.
@@ -37,7 +37,7 @@ def clean(home: Path) -> Cleaned:
 
 
 def _clean(holder: Path, folder: Path, cleaned: Cleaned) -> None:
-    """Remove a folder unless a harness holds it, or the one that it stands in."""
+    """Remove a folder unless a harness has locked it or the folder around it."""
     if not folder.is_dir():
         return
     descriptor = hold(holder)

@@ -1,7 +1,7 @@
-"""The collector of a run: a child on a free loopback port, which only the harness may send to.
+"""The collector of a run: a child process on a loopback port, for the harness alone.
 
-Agents send to the relay (`telemetry/relay.py`). With an open network they could find
-the port, but not the token.
+Agents send to the relay (`telemetry/relay.py`). With an open network they could find the port, but
+not the token.
 """
 
 import shlex
@@ -31,7 +31,7 @@ class Collector:
 
     @property
     def endpoint(self) -> Endpoint:
-        """Where OTLP over HTTP is taken, inside the block."""
+        """The collector's OTLP endpoint over HTTP, inside the block."""
         return Endpoint(self._address, {"Authorization": f"Bearer {self._token}"})
 
     def __enter__(self) -> Self:

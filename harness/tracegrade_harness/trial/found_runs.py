@@ -1,11 +1,12 @@
-"""Finds which run of the lake each trial was, once all has landed, and what else its agent sent.
+"""Finds each trial's run in the lake after all spans have landed, and its other runs.
 
-The trial's run is the one that the gate was told of first. Where none was told of, or it never
-arrived, it is the first that was received: in the order of traces at the relay, and within one by
-the receipt of root spans. Neither depends on what spans say, so no agent picks its run afterwards.
+The trial's run is the first one that its agent announced at the gate. If the agent announced none,
+or that run never arrived, it is the first run received: first in the order of traces at the relay,
+then by the receipt of root spans. Neither depends on the content of spans, so no agent can choose
+its run afterwards.
 
-Runs of the same conversation are its later turns, and the verdict is on them, too. All others are
-`several_runs`: they get a mark, by which they stay in the lake and enter no rate.
+Later runs of the same conversation are its later turns, and also get the verdict. All other runs
+are `several_runs`: a mark keeps them in the lake and out of every rate.
 """
 
 import time
@@ -27,20 +28,20 @@ from tracegrade_scoring.rendering.words import count
 EARLIER_NS: Final = 60_000_000_000
 """That a span may have been received before its trial is said to have begun: clocks step."""
 MAX_TURNS: Final = 100
-"""Of one trial: each counts as a run, so that many would outweigh other trials."""
+"""Most turns of one trial: each counts as a run, so that many would outweigh other trials."""
 SEVERAL_RUNS: Final = "several_runs"
 NO_SPAN: Final = "0" * 16
 
 
 class BesideRun(NamedTuple):
-    """A run that an agent sent beside the one that its trial was."""
+    """A run that an agent sent in addition to its trial's own."""
 
     of: TrialResult
     run: LandedRun
 
 
 class FoundRuns(NamedTuple):
-    """What the lake has of some trials."""
+    """The runs that the lake has for some trials."""
 
     results: list[TrialResult]
     """With the runs that they were."""
@@ -48,11 +49,11 @@ class FoundRuns(NamedTuple):
 
 
 def found_runs(lake: Lake, results: Sequence[TrialResult]) -> FoundRuns:
-    """Return results with the runs that the lake has of their trials, and kills with theirs.
+    """Return results with the runs of their trials, and kills with their baselines' runs.
 
     Args:
-        lake: Where all spans of these trials have landed.
-        results: Of trials and kills.
+        lake: The lake, in which all spans of these trials have landed.
+        results: Results of trials and kills.
 
     Raises:
         EnvironmentFailed: The spans cannot be read.
@@ -78,7 +79,7 @@ def found_runs(lake: Lake, results: Sequence[TrialResult]) -> FoundRuns:
 def _found(
     result: TrialResult, runs: Mapping[str, Sequence[LandedRun]]
 ) -> tuple[TrialResult, list[LandedRun]]:
-    """Return a result with its run, and the runs that are beside it."""
+    """Return a result with its run, and the additional runs."""
     found = [run for trace in result.traces for run in runs[trace] if run.kill_point is None]
     if result.kill_point:  # its own is marked as killed
         return _noted(result, found), found
@@ -122,7 +123,7 @@ def _with_baseline(
 
 
 def mark_beside(collector: Endpoint, beside: Iterable[BesideRun]) -> None:
-    """Send a span into each of these runs which says that it is no attempt.
+    """Send a span into each of these runs, which marks it as not an attempt.
 
     Raises:
         EnvironmentFailed: The collector did not take them.

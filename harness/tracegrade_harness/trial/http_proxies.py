@@ -86,18 +86,18 @@ class HttpProxies:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Environment variables by which an agent finds the services."""
+        """The environment variables with which an agent finds the services."""
         return {name: proxy.url for name, proxy in self._proxies.items()}
 
     @property
     def addresses(self) -> list[ServiceAddress]:
-        """What an agent may reach: the proxies, and services that none of them stands before."""
+        """The addresses that an agent may reach: the proxies, and services without a proxy."""
         proxies = [_address(proxy.url) for proxy in self._proxies.values()]
         services = self._environment.addresses
         return [*proxies, *(each for each in services if each not in self._behind)]
 
     def notes(self) -> list[str]:
-        """Return what a reader of the trial should know of them."""
+        """Return the notes about the proxies for readers of the trial."""
         return [note for proxy in self._proxies.values() for note in proxy.notes()]
 
     def close(self) -> None:

@@ -12,8 +12,8 @@ from tracegrade_harness.trial.program import variables
 def missing_programs(suite: Suite, case: Case, mode: Mode) -> Iterator[str]:
     """Yield why a case's agent, its recovery command or its MCP servers cannot be started.
 
-    Programs in the environment, and those whose names are still to be filled in, are not looked
-    for: only their trials have them. Nor are servers for which tapes answer.
+    Programs in the environment, and programs whose names have placeholders, exist only in trials,
+    so they are not checked. Servers whose answers come from tapes are not checked either.
     """
     agent = suite.agents[case.agent]
     recover = agent.recover if isinstance(agent.recover, list) else []

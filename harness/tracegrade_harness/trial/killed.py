@@ -1,4 +1,4 @@
-"""A trial that is killed at its point; then what it leaves is judged, and again after recovery."""
+"""Kills a trial at its point, then judges what it leaves, and again after recovery."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -71,13 +71,13 @@ class KilledAgent(NamedTuple):
 
 
 class KillPointMissed(NamedTuple):
-    """An agent that ended, or whose time was over, before it came to the point."""
+    """The agent ended, or its time was over, before it reached the kill point."""
 
     notes: list[str]
 
 
 class _StillChanging(Exception):
-    """What was left still changes, so that no state of it is one moment's; the text says what."""
+    """The state after a kill still changes and cannot be judged; the text names changes."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class KillTrial:
     spending: Spending = field(default_factory=Spending)
     """Told what it uses; it may keep the point from being reached."""
     channels: list[AgentChannels] = field(default_factory=list)
-    """Of each time that it was tried."""
+    """The channels of each attempt at the kill."""
 
     def result(self, **fields: Any) -> TrialResult:
         """Return a result of this kill."""
@@ -151,7 +151,7 @@ class KillTrial:
         before: State,
         living: ExitStack,
     ) -> KilledAgent | KillPointMissed:
-        """Run the agent up to the point and kill it; `living` gets what is to end later."""
+        """Kill the agent at the kill point; `living` receives the resources to close."""
         workspace = TrialWorkspace(folder.root, environment, folder.log("agent"))
         limits = self.trial.case(self.suite_run).limits
         deadline = Deadline(limits.wall_secs, limits.idle_secs, partial(size, workspace.log))
@@ -204,20 +204,20 @@ class KillTrial:
         )
 
     def _point(self, watch: AgentWatch, moments: Iterator[Moment]) -> Moment | None:
-        """Let the agent go on up to the point, and return it; None if it does not come there."""
+        """Let the agent continue to the kill point; None if it is never reached."""
         for moment in moments:
             if self.spending.stop is not None:
                 return None
             if not self._is_reached(watch, moment):
                 continue
             has_answered = moment.boundary is None and watch.running.wait(0) is not None
-            return None if has_answered else moment  # nobody there could wait
+            return None if has_answered else moment  # no process could wait there
         return None
 
     def _killed(
         self, watch: AgentWatch, point: Moment, channels: AgentChannels, lost: list[str]
     ) -> KilledAgent:
-        """Return what is known of an agent that was killed at its point."""
+        """Return the record of an agent that was killed at its point."""
         return KilledAgent(
             watch.open_root,
             len(watch.boundaries),
@@ -251,12 +251,12 @@ class KillTrial:
         return kill is not None and kill.scope == "process"
 
     def _mark(self, root: RootSpan) -> None:
-        """Say that a run is no attempt: it may end without having come to its point."""
+        """Mark a run as not an attempt, because it may end before its kill point."""
         described = resource(self.suite_run, self.trial)
         send_mark(self.suite_run.collector, root, self.kill_point, described)
 
     def _is_reached(self, watch: AgentWatch, moment: Moment) -> bool:
-        """Return whether to kill now: after the same call, or if the run differs by the rule."""
+        """Return whether to kill now: after the same call, or by the rule for changed runs."""
         if not self._has_diverged(watch):
             return moment.boundary is not None and moment.boundary.number == self.target.number
         if self.kill_point == "late":
@@ -317,7 +317,7 @@ class KillTrial:
             send_root(self.suite_run.collector, root, self.kill_point, described)
 
     def _recover(self, folder: TrialFolder, environment: OpenedEnvironment) -> list[str]:
-        """Run the recovery command, if there is one; return what is to be known of it."""
+        """Run the recovery command, if there is one; return notes for readers of the trial."""
         workspace = TrialWorkspace(folder.root, environment, folder.log("recovery"))
         tape_session = TapeSession.of(self.suite_run, self.trial).measured(self.spending)
         with tool_channels(
@@ -336,7 +336,7 @@ class KillTrial:
 
 
 class _Judged(NamedTuple):
-    """What a killed run left, at one moment."""
+    """The judgment of a killed run at one moment."""
 
     judgment: KillJudgment
     seen: ObservedState
@@ -402,7 +402,7 @@ class _StateInspection:
 
     @cached_property
     def _plans(self) -> Sequence[str] | None:
-        """The killed run's plans in the lake, which nobody adds to; None if it told of no run.
+        """The killed run's plans in the lake, which are complete; None if it announced no run.
 
         Raises:
             EnvironmentFailed: They did not land, or cannot be read.
@@ -414,7 +414,7 @@ class _StateInspection:
         return landed_plans(lake, LastSpan(root.trace_id, root.span_id, since_ns))
 
     def _disproved(self, seen: ObservedState, name: str) -> dict[str, str]:
-        """Try undos on a copy, and return the objects that they did not set right, and why."""
+        """Try undos on a copy, and return the objects that they did not restore, and why."""
         root, pristine = (self._folder.beside(f"{name}-{kind}") for kind in ("copy", "before"))
         with ExitStack() as stack:
             stack.callback(removed, root)
@@ -429,7 +429,7 @@ class _StateInspection:
             return prove(seen, clone).disproved
 
     def _run(self, copy: OpenedEnvironment, command: Sequence[str], root: Path) -> None:
-        """Run an undo of the agent's where agents are run, with the parts that the copy has.
+        """Run an agent's undo in the agent's sandbox, with the parts of the copy.
 
         Raises:
             UndoFailed: It failed, or took too long.

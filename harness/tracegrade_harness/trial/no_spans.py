@@ -1,4 +1,4 @@
-"""Describes an agent that reached no gate and sent no span: its exit code and last lines."""
+"""Describes an agent without gate and spans by its exit code and last lines."""
 
 from pathlib import Path
 from typing import Final
@@ -7,17 +7,17 @@ from tracegrade.terminal.visible import visible
 from tracegrade_harness.tape.entries import redacted
 
 LINES: Final = 3
-"""Of what an agent printed, those that are told."""
+"""Lines of an agent's output that the reason shows."""
 MAX_LINE_CHARS: Final = 200
 _TAIL_BYTES: Final = 8192
 
 
 def silent(exit_code: int | None, log: Path) -> str:
-    """Return what is known of an agent of which there is neither a run nor a span.
+    """Return the description of an agent that announced no run and sent no span.
 
     Args:
-        exit_code: How it ended.
-        log: What it printed.
+        exit_code: The agent's exit code.
+        log: Its output.
     """
     lines = last_lines(log)
     printed = f"printed last: {' | '.join(lines)}" if lines else "printed no line"
@@ -31,9 +31,9 @@ def size(log: Path) -> int:
 
 
 def last_lines(log: Path) -> list[str]:
-    """Return the last lines of a log that are not blank, each of at most 200 characters.
+    """Return the last lines of a log, without blank lines, each of at most 200 characters.
 
-    Secrets are left out, and what would act on a screen is spelled out.
+    Secrets are removed, and control characters of terminals are made visible.
     """
     lines = [line.strip() for line in redacted(tail(log)).splitlines()]
     return [_shortened(visible(line)) for line in lines if line][-LINES:]
@@ -47,7 +47,7 @@ def tail(log: Path) -> str:
     with log.open("rb") as file:
         file.seek(skipped)
         text = file.read().decode(errors="replace")
-    # Of a line that is cut, nobody could tell what is secret.
+    # A secret in a line that is cut could not be found.
     return text.partition("\n")[2] if skipped else text
 
 

@@ -1,4 +1,4 @@
-"""Finds files that a failed agent looked for, that exist here but are hidden by its sandbox."""
+"""Finds existing files that a failed agent looked for and its sandbox hides."""
 
 import os
 import re
@@ -18,11 +18,11 @@ _MODULE: Final = re.compile(r"No module named '(\w+)")
 
 
 def out_of_sight(program: Program, agent: str) -> list[str]:
-    """Return notes on what the last lines of an agent in bubblewrap name and it does not see.
+    """Return notes on files that a confined agent's last lines name and its sandbox hides.
 
     Args:
-        program: What was run.
-        agent: What the suite calls it.
+        program: The agent's program.
+        agent: Its name in the suite.
     """
     view = view_of(program)
     hidden = [path for path in dict.fromkeys(_named(program)) if not view.shows(path)]
@@ -36,7 +36,7 @@ def out_of_sight(program: Program, agent: str) -> list[str]:
 
 
 def _named(program: Program) -> Iterator[Path]:
-    """Yield paths of this machine that the last lines name: files, and modules beside programs."""
+    """Yield paths of this machine in the last lines: files, and modules next to programs."""
     beside = {Path(path).parent for path in program.command if os.path.isabs(path)}
     for line in last_lines(program.stderr):
         yield from (Path(found) for found in _QUOTED.findall(line) if os.path.exists(found))

@@ -26,16 +26,16 @@ class Boundary(NamedTuple):
 def points(
     boundaries: Sequence[Boundary], planned_steps: int | None
 ) -> dict[Point, Boundary | Absence]:
-    """Return after which call the run is killed at each point, or why there is no such point.
+    """Return the call after which each kill point is, or why there is none.
 
-    Early is after the first call, unless that wrote. Mid is the first moment at which half of the
-    plan's steps are done, each by a call, and something was written; without a plan, after the
-    first write. Late is after the last
-    write. Mid and late can be one moment. Source: docs/metrics.md, section 6.1.
+    Early is after the first call, unless that wrote. Mid is the first moment at which calls have
+    done half of the plan's steps and something was written; without a plan, it is after the first
+    write. Late is after the last write. Mid and late can be one moment. Source: docs/metrics.md,
+    section 6.1.
 
     Args:
-        boundaries: Of the whole run, in order.
-        planned_steps: Of the plan as it was before the first call; None if there was none.
+        boundaries: The boundaries of the whole run, in order.
+        planned_steps: Steps of the plan from before the first call; None if there was none.
     """
     if not boundaries:
         return dict.fromkeys(POINTS, "no_calls")

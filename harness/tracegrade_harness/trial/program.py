@@ -27,7 +27,7 @@ NO_SPANS: Final = {"OTEL_SDK_DISABLED": "true", "OTEL_TRACES_EXPORTER": "none"}
 
 
 class TrialWorkspace(NamedTuple):
-    """Where something of a trial is run."""
+    """The folder, parts and log with which a program of a trial runs."""
 
     root: Path
     """The trial's folder."""
@@ -37,7 +37,7 @@ class TrialWorkspace(NamedTuple):
 
 
 class HostWorkspace(NamedTuple):
-    """Where something is run that is outside of all environments."""
+    """The folder and log of a program that runs outside of all environments."""
 
     root: Path
     """A folder of its own."""
@@ -46,7 +46,7 @@ class HostWorkspace(NamedTuple):
 
 
 class UndoWorkspace(NamedTuple):
-    """Where a command that an agent left is tried."""
+    """The copy in which an agent's undo command is tried."""
 
     root: Path
     """The folder of a copy."""
@@ -58,7 +58,7 @@ class UndoWorkspace(NamedTuple):
 
 
 class AgentEndpoints(NamedTuple):
-    """What an agent needs to find the harness's channels."""
+    """The settings with which an agent finds the harness's channels."""
 
     variables: Mapping[str, str] = MappingProxyType({})
     visible: Sequence[Path] = ()
@@ -72,16 +72,16 @@ class AgentEndpoints(NamedTuple):
 def agent_program(
     suite_run: SuiteRun, trial: Trial, workspace: TrialWorkspace, endpoints: AgentEndpoints
 ) -> Program:
-    """Return how the agent is started so that it comes to its channels."""
+    """Return the agent's program, with the settings for its channels."""
     return _program(suite_run, trial, workspace, trial.agent(suite_run).command, endpoints)
 
 
 def recovery_program(
     suite_run: SuiteRun, trial: Trial, workspace: TrialWorkspace, endpoints: AgentEndpoints
 ) -> Program | None:
-    """Return how the recovery command is started; None if the agent has none.
+    """Return the program of the recovery command; None if the agent has none.
 
-    It sends no spans, since its run is no attempt at the task.
+    The program sends no spans, since its run is not an attempt at the task.
     """
     agent = trial.agent(suite_run)
     command = agent.command if agent.recover == "rerun" else agent.recover
@@ -105,7 +105,7 @@ def silent_program(
 def server_program(
     suite_run: SuiteRun, trial: Trial, workspace: TrialWorkspace, server: McpServer, address: Path
 ) -> Program:
-    """Return how an MCP server is started that comes to the socket at an address."""
+    """Return an MCP server's program, which connects to the socket at an address."""
     outside = HostWorkspace(workspace.root, workspace.log)
     program = outside_program(suite_run, trial, outside, server, address)
     if server.taped:
@@ -147,9 +147,9 @@ def plain_program(
 
 
 def verifier_program(suite_run: SuiteRun, trial: Trial, command: VerifierCommand) -> Program:
-    """Return how a verifier's command is started: it reaches no service, and no network.
+    """Return the program of a verifier's command, which reaches no service and no network.
 
-    It may use what its case allows the agent, and reads all that stands beside the suite.
+    It has the limits of the case's agent, and may read everything next to the suite.
     """
     limits = _limits(suite_run, trial)
     return Program(
@@ -168,7 +168,7 @@ def verifier_program(suite_run: SuiteRun, trial: Trial, command: VerifierCommand
 
 
 def resource(suite_run: SuiteRun, trial: Trial) -> dict[str, str]:
-    """Return what the spans of a trial say of where they come from."""
+    """Return the resource attributes of a trial's spans."""
     described = {
         names.TASK_ID: trial.task_id,
         names.TRIAL: str(trial.number),
@@ -180,7 +180,7 @@ def resource(suite_run: SuiteRun, trial: Trial) -> dict[str, str]:
 
 
 def sayings(suite_run: SuiteRun, trial: Trial) -> Sayings:
-    """Return what the agent of a trial may say of its own runs."""
+    """Return the attributes that a trial's agent may set for its own runs."""
     is_verified = bool(trial.case(suite_run).verify)
     return Sayings(resource(suite_run, trial), is_verified=is_verified)
 
@@ -216,7 +216,7 @@ def _program(
 
 
 class _Files(NamedTuple):
-    """What a program of the suite may read, and what it may not."""
+    """The files that a program of the suite may read, and those that are hidden."""
 
     hidden: Sequence[Path]
     readable: Sequence[Path]
@@ -224,7 +224,7 @@ class _Files(NamedTuple):
 
 
 def _own_files(suite_run: SuiteRun, read: Sequence[str], words: Sequence[str]) -> _Files:
-    """Return the files of a command; one that is the command's own is no secret to it."""
+    """Return the files of a command; files that its command line names are not hidden."""
     own = readable(suite_run.suite, suite_run.suite_folder.resolve(), read, words)
     answers = [path for path in suite_run.answers if path.resolve() not in map(Path, words)]
     return _Files([*suite_run.hidden, *answers], own, words)
@@ -252,7 +252,7 @@ def variables(declared: Variables) -> dict[str, str]:
 
 
 def command_values(suite_run: SuiteRun, trial: Trial) -> dict[str, str]:
-    """Return what the placeholders in the commands of a suite stand for, but those of channels."""
+    """Return the values of the placeholders in a suite's commands, except for the channels'."""
     release = trial.release(suite_run)
     return {
         "task": trial.task_id,

@@ -1,7 +1,7 @@
 """Finds the kernel limit that a failed agent reached, from the words of its own log.
 
-The kernel does not tell of an allocation or a thread that it refused: a program gets an error and
-does with it what it likes. Most runtimes end, and say why. One that goes on, or that ends without
+The kernel does not report a refused allocation or thread: the program gets an error and decides
+what to do. Most runtimes end and print the reason. A program that continues, or that ends without
 an error, was not ended by the limit.
 
 The words are those of CPython and NumPy (MemoryError), the C library (ENOMEM), C++ (bad_alloc),
@@ -29,22 +29,22 @@ _NO_THREAD: Final = re.compile(
     re.IGNORECASE,
 )
 _OTHER_MEMORY: Final = re.compile(r"CUDA|GPU|\bHIP\b|\bMPS\b|\bXPU\b")
-"""Of a device that has its own."""
+"""Names of devices that have memory of their own."""
 
 
 def refused_by_limit(
     limits: TrialLimits, log: Path, error: str | None, *, crowded: bool
 ) -> str | None:
-    """Return which limit an agent that failed says it could not go beyond; None if it says none.
+    """Return the limit that a failed agent reports as reached; None if it reports none.
 
-    A thread needs memory for its stack, so that either limit may be the one that refused it; where
-    there were few processes and threads it was not theirs, but memory's or the machine's.
+    A thread needs memory for its stack, so either limit may have refused it. If few processes and
+    threads existed, the process limit did not refuse it; the memory limit or the machine did.
 
     Args:
-        limits: Of its case.
-        log: What it printed, of which the last 8 KiB count.
-        error: That of its run, if it told one.
-        crowded: There may have been about as many processes and threads as are allowed.
+        limits: The limits of its case.
+        log: Its output; the last 8 KiB count.
+        error: The error of its run, if it reported one.
+        crowded: The tree may have had almost as many processes and threads as are allowed.
     """
     lines = [*tail(log).splitlines(), error or ""]
     lines = [line for line in lines if not _OTHER_MEMORY.search(line)]

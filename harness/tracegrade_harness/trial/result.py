@@ -1,4 +1,4 @@
-"""The result of one run of an agent: a row of `harness_trials`, and a line of the run's file."""
+"""The result of one run of an agent: a row of `harness_trials`, a line of a file."""
 
 from datetime import datetime
 from typing import Any, Final, Literal
@@ -10,7 +10,7 @@ from tracegrade_harness.suite.model import Point
 Status = Literal["done", "budget", "invalid", "error", "not_applicable", "not_run"]
 
 NO_TOKENS: Final = "no_tokens: "
-"""How the note begins of a model that did not say what it used."""
+"""First words of the note about a model that did not report its tokens."""
 
 
 class TrialResult(BaseModel):
@@ -32,7 +32,7 @@ class TrialResult(BaseModel):
     immediate: float | None = None
     after_recovery: float | None = None
     label: str | None = None
-    """What a kill's verdict says beside its value: `rolled_forward`."""
+    """Label of a kill's verdict, in addition to its value: `rolled_forward`."""
     success: bool | None = None
     verifiers: list[dict[str, Any]] | None = None
     leftovers: list[dict[str, Any]] | None = None
@@ -52,11 +52,11 @@ class TrialResult(BaseModel):
 
     @property
     def cost_is_unknown(self) -> bool:
-        """Whether it used models at a cost that nobody can tell."""
+        """Whether it used models at an unknown cost."""
         untold = any(note.startswith(NO_TOKENS) for note in self.notes)
         return self.usd is None and (self.tokens is not None or untold)
 
     @property
     def key(self) -> tuple[str, int, str]:
-        """What is tried, by which a run that was interrupted knows what is done."""
+        """The task, trial and kill point; a resumed run knows by them what is done."""
         return self.task_id, self.trial, self.kill_point or ""

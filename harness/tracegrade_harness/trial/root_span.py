@@ -1,9 +1,9 @@
-"""Spans that the harness sends for runs that it ends: killed on purpose, or by a limit.
+"""Spans that the harness sends for runs that it ends, on purpose or by a limit.
 
-Those that are killed on purpose are no attempts. A span below the root says so as soon as the run
-starts (docs/metrics.md, section 6.1): the same agent once more, which adds no step. The root span
-is sent in the agent's place, which could not end it: without it, the run would have no name and no
-task, and would be waited for.
+A run that is killed on purpose is not an attempt. A span below the root marks the run as soon as it
+starts (docs/metrics.md, section 6.1). That span names the same agent and adds no step. The harness
+also sends the root span, which the killed agent cannot send. Without a root span, the run would
+have no name and no task, and readers would wait for its end.
 """
 
 import secrets
@@ -42,7 +42,7 @@ class RootSpan(NamedTuple):
 
     @classmethod
     def of(cls, run: RunStarted) -> Self:
-        """Return that of a run of which the gate was told."""
+        """Return the root span of a run that an agent announced at the gate."""
         return cls(
             run.trace_id, run.span_id, run.name, run.attributes, run.start_ns, run.parent_id
         )
@@ -54,20 +54,20 @@ class RootSpan(NamedTuple):
 
 
 def new_span_id() -> str:
-    """Return an id that nobody can know before: 16 lower-case hex digits."""
+    """Return an id that cannot be predicted: 16 lower-case hex digits."""
     return secrets.token_hex(8)
 
 
 def send_mark(
     collector: Endpoint, root: RootSpan, kill_point: str, resource: Mapping[str, str]
 ) -> None:
-    """Send a span that says of a run that started just now that it is to be killed.
+    """Send a span that marks a run, which has just started, as one to be killed.
 
     Args:
-        collector: Where it is sent.
+        collector: The collector that receives it.
         root: The run's root span.
         kill_point: early | mid | late.
-        resource: What the agent's spans say of where they come from.
+        resource: The resource attributes of the agent's spans.
 
     Raises:
         EnvironmentFailed: The collector did not take it.
@@ -84,14 +84,14 @@ def send_root(
     resource: Mapping[str, str],
     why: str = KILLED,
 ) -> None:
-    """Send the root span of a run that was ended just now.
+    """Send the root span of a run that has just been ended.
 
     Args:
-        collector: Where it is sent.
+        collector: The collector that receives it.
         root: The span.
         kill_point: early | mid | late; None for an attempt.
-        resource: What the agent's spans say of where they come from.
-        why: What ended it.
+        resource: The resource attributes of the agent's spans.
+        why: The cause of its end.
 
     Raises:
         EnvironmentFailed: The collector did not take it.

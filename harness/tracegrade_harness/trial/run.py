@@ -45,7 +45,7 @@ from tracegrade_queries.costs.pricing import Prices, known_prices
 FROZEN: Final = "frozen"
 RUNS: Final = "runs"
 AUTO: Final = "auto"
-"""Of sandboxes, the safest that works here."""
+"""Name for the safest sandbox that works here."""
 
 AS_ROOT: Final = (
     "agents could change all of this machine, its clock and its name too: run as another user or "
@@ -55,7 +55,7 @@ AS_ROOT: Final = (
 
 @dataclass(frozen=True)
 class ChosenTrials:
-    """What of a suite is run, and how."""
+    """The choice of trials of a suite, and the options of their run."""
 
     cases: str = "*"
     """Pattern of task ids; `*` and `?` as in file names."""
@@ -64,7 +64,7 @@ class ChosenTrials:
     release: str | None = None
     """Instead of the release that the suite says."""
     trials: int | None = None
-    """Of each case, instead of what the suite says."""
+    """Trials of each case, instead of the suite's number."""
     kills: Sequence[Point] | None = None
     """Where each case is killed, instead of what the suite says; empty: nowhere."""
     jobs: int | None = None
@@ -72,7 +72,7 @@ class ChosenTrials:
     sandbox: str | None = None
     """Name, instead of what the suite says."""
     resume: str | None = None
-    """The run to go on with."""
+    """The run to resume."""
     trust: bool = False
     """Code of the suite may run outside of the sandbox."""
     mode: Mode | None = None
@@ -80,7 +80,7 @@ class ChosenTrials:
     prices: Prices | None = None
     """What models cost, which the lake keeps; None: those that it has."""
     max_usd: float | None = None
-    """What the run may cost, with what was spent before it is gone on with."""
+    """The most that the run may cost, including the cost before it was resumed."""
     models: ModelSource | None = None
     """What answers for models in mocked runs, instead of what the cases say."""
     keep_tape: Callable[[SuiteRun, Trial, TapeRecorder], None] | None = None
@@ -98,7 +98,7 @@ class Run:
     folder: Path
     results: list[TrialResult]
     spent_usd: float
-    """What is known of its cost, failed tries included."""
+    """The known part of its cost, failed tries included."""
 
 
 def new_id() -> str:
@@ -107,18 +107,18 @@ def new_id() -> str:
 
 
 def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: ChosenTrials) -> Run:
-    """Run a suite, and return what came of it; the lake has the spans by then, not the results.
+    """Run a suite, and return its results; only the spans are in the lake then.
 
     Args:
         loaded: The suite.
-        lake: Where spans go.
-        home: Folder for frozen environments, logs and what is known of runs.
-        run: Its id.
-        chosen: What is run.
+        lake: The lake that receives the spans.
+        home: Folder for frozen environments, logs and the state of runs.
+        run: Id of the run.
+        chosen: The choice of trials.
 
     Raises:
         EnvironmentFailed: An environment could not be frozen, or the collector failed.
-        SuiteUnusable: Nothing is chosen, or the run to go on with was another.
+        SuiteUnusable: No case is chosen, or the run to resume differs.
     """
     suite = usable(loaded)
     cases = chosen_cases(suite, chosen)
@@ -211,19 +211,19 @@ def usable(loaded: LoadedSuite) -> Suite:
 def frozen(
     loaded: LoadedSuite, names: set[str], home: Path, *, trust: bool
 ) -> Iterator[dict[str, EnvironmentTemplate]]:
-    """Provide environments by name, frozen, and what serves them for as long as the block lasts.
+    """Provide frozen environments by name, and their servers, for as long as the block lasts.
 
-    Until then, nobody removes them.
+    No other process removes them before the block ends.
 
     Args:
         loaded: The suite.
-        names: Which of its environments.
+        names: The names of the environments.
         home: Folder for frozen environments.
         trust: Code of the suite may run outside of the sandbox.
 
     Raises:
-        EnvironmentFailed: One could not be.
-        SuiteUnusable: One has code of the suite in it, which is not trusted.
+        EnvironmentFailed: An environment could not be frozen.
+        SuiteUnusable: An environment contains code of the suite, which is not trusted.
     """
     suite = usable(loaded)
     parts = (part for name in sorted(names) for part in declared_in(suite.environments[name]))
@@ -296,7 +296,7 @@ def chosen_cases(suite: Suite, chosen: ChosenTrials) -> dict[str, Case]:
 
 
 def _refuse_unknown_run(folder: Path, chosen: ChosenTrials) -> None:
-    """Refuse to go on with a run that was never begun.
+    """Refuse to resume a run that was never begun.
 
     Raises:
         SuiteUnusable: There is none in that folder.
@@ -327,7 +327,7 @@ def _refuse_without_limit(cases: dict[str, Case], chosen: ChosenTrials) -> None:
 
 
 def _refuse_unknown_costs(run: str, results: Sequence[TrialResult]) -> None:
-    """Refuse to go on with a run of which nobody can say what it has cost.
+    """Refuse to resume a run whose cost is unknown.
 
     Raises:
         SuiteUnusable: It has such a trial.
@@ -347,7 +347,7 @@ def _as_killed(cases: dict[str, Case], chosen: ChosenTrials) -> dict[str, Case]:
 
 
 def _chosen_kill(declared: Kill | None, points: Sequence[Point] | None) -> Kill | None:
-    """Return a case's kills at the points that are chosen instead of its own; None for no kill."""
+    """Return a case's kills at the chosen points; None for no kill."""
     if points is None:
         return declared
     return (declared or Kill()).model_copy(update={"points": [*points]}) if points else None
@@ -379,7 +379,7 @@ def _described(
     cases: dict[str, Case],
     runbooks: dict[str, list[Instruction]],
 ) -> dict[str, Any]:
-    """Return what a run consists of: one that is gone on with has to be the same."""
+    """Return the description of a run, which must be equal when the run is resumed."""
     suite = usable(loaded)
     text = suite.model_dump_json()
     return {

@@ -29,9 +29,9 @@ WORDS: Final = {
     "kills": "--kill",
     "version": "version of tracegrade",
 }
-"""What the keys of a run's first line are called in messages."""
+"""Names in messages for the keys of a run's first line."""
 DIGESTS: Final = frozenset({"content", "tasks", "runbooks", "environments"})
-"""Keys whose values say nothing to a reader."""
+"""Keys whose values are digests, which a message does not show."""
 
 
 def is_begun(folder: Path) -> bool:
@@ -59,17 +59,17 @@ def _value_text(value: object) -> str:
 
 
 class RunFile:
-    """What is known of a run; threads may add to it."""
+    """The record of a run; threads may add to it."""
 
     def __init__(self, folder: Path, described: dict[str, Any]) -> None:
-        """Open the file in a run's folder, which is made where it is missing.
+        """Open the file in a run's folder; the folder is created if it is missing.
 
         Args:
-            folder: The run's.
-            described: What is run; the same as when the file was begun.
+            folder: The folder of the run.
+            described: The description of the run; it must equal the one in the file.
 
         Raises:
-            SuiteUnusable: It was begun for something else, or another process goes on with it.
+            SuiteUnusable: The descriptions differ, or another process continues the run.
         """
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / NAME
@@ -86,7 +86,7 @@ class RunFile:
             raise
 
     def close(self) -> None:
-        """Let others go on with the run."""
+        """Let other processes continue the run."""
         os.close(self._lock_descriptor)
 
     def result(self, trial: Trial, kill_point: str | None) -> TrialResult | None:
@@ -111,7 +111,7 @@ class RunFile:
             self._take(line)
 
     def add_spent(self, pico_usd: int) -> None:
-        """Keep a cost as it arises, since a harness that is killed has no result of its trial."""
+        """Write a cost as it arises, since a killed harness has no result of its trial."""
         with self._lock:
             self._write({"spent": pico_usd})
             self.spent += pico_usd

@@ -19,17 +19,17 @@ from tracegrade_harness.trial.spending import Spending
 from tracegrade_harness.trial.suite_run import SuiteRun, Trial
 
 TRIES: Final = 3
-"""How often a trial is tried that fails by the harness's own fault."""
+"""Most attempts at a trial that fails because of the harness."""
 
 AGAIN: Final = frozenset({"invalid", "not_run"})
-"""Statuses of what is tried again when the run is gone on with."""
+"""Statuses of trials that a resumed run tries again."""
 
 
 def in_order(counts: Iterable[tuple[str, int]]) -> list[Trial]:
-    """Return the trials of cases so that a run that is cut short has some of each case.
+    """Return the trials in an order that covers all cases early.
 
     Args:
-        counts: Cases in the order of the suite, each with how many trials it has.
+        counts: Cases in the order of the suite, each with its number of trials.
     """
     cases = list(counts)
     most = max((count for _, count in cases), default=0)
@@ -42,7 +42,7 @@ def in_order(counts: Iterable[tuple[str, int]]) -> list[Trial]:
 
 
 class Schedule:
-    """Runs trials, several at a time, and keeps what came of them."""
+    """Runs trials, several at a time, and stores their results."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class Schedule:
                 self._keep(killed)
 
     def _known(self, trial: Trial, kill_point: Point | None) -> TrialResult | None:
-        """Return a result that is not to be tried again; the agent's part of others is missing."""
+        """Return a result that must not be tried again; None if there is none."""
         known = self._file.result(trial, kill_point)
         return None if known is None or known.status in AGAIN else known
 
@@ -126,7 +126,7 @@ class Schedule:
         result: TrialResult,
         baseline: Baseline | None,
     ) -> Iterator[TrialResult]:
-        """Yield the result of each kill, known or new; mid and late at one moment are one."""
+        """Yield the result of each kill; mid and late at one moment share a result."""
         if baseline is None or result.status != "done" or baseline.trajectory_id is None:
             none = self._not_run(trial, None, *_why_no_kill(result, baseline))
             of = {"baseline_trajectory_id": result.trajectory_id}
@@ -168,9 +168,9 @@ class Schedule:
     def _trial(
         self, trial: Trial, kill_point: Point | None, once: Callable[[Spending], TrialResult]
     ) -> TrialResult:
-        """Return what came of a trial; `invalid` if the harness failed every time.
+        """Return the result of a trial; `invalid` if the harness failed every time.
 
-        What fails in one trial, whatever it is, is no reason to give up the others.
+        An error in one trial, of any kind, does not stop the others.
         """
         error: Exception | None = None
         limits = trial.case(self._suite_run).limits
@@ -217,8 +217,8 @@ class Schedule:
 def _why_no_kill(result: TrialResult, baseline: Baseline | None) -> tuple[Status, str]:
     """Return status and reason of kills that have no undisturbed trial to repeat.
 
-    One that a limit ended has failed, so that there is nothing to kill; what the harness could
-    not run is tried again with its kills.
+    If a limit ended the undisturbed trial, the trial has failed and there is nothing to kill. If
+    the harness could not run it, it is tried again with its kills.
     """
     if result.status != "done" or baseline is None:
         statuses: dict[Status, Status] = {

@@ -16,14 +16,14 @@ from tracegrade_harness.trial.tape_session import TapeSession
 
 
 def run_shell(suite_run: SuiteRun, trial: Trial, say: Callable[[str], None]) -> StateDifference:
-    """Run the user's shell on this terminal until it ends, and return what changed meanwhile.
+    """Run the user's shell on this terminal until it ends, and return what it changed.
 
-    Nothing that is done in it is an attempt, so that it sends no spans and stops at no gate.
+    The shell is not an attempt, so it sends no spans and stops at no gate.
 
     Args:
-        suite_run: Of which collector and relay are not used.
+        suite_run: The run; its collector and relay are not used.
         trial: The case.
-        say: Told where the shell is and what the agent's command would be.
+        say: Called with the shell's folder and the agent's command.
 
     Raises:
         EnvironmentFailed: The environment could not be restored or read.

@@ -1,9 +1,9 @@
-"""Counts the tokens and US dollars of one run of an agent, and notices when a limit is passed.
+"""Counts the tokens and US dollars of one run of an agent, and enforces its limits.
 
-Answers of models are seen in two places: the agent's spans tell of them at the gate, and upstreams
-that are models give them. An answer may be seen in both, so that the places are not added up: the
-one that saw more answers is believed, and of two that saw as many, whichever knows, or the greater
-sum. What a tape answered took tokens, but costs nothing.
+Two places report answers of models: the agent's spans at the gate, and upstreams that are models.
+One answer may appear in both, so the places are not added up. The place with more answers counts.
+If both have as many, the place that knows its tokens counts, or the one with the greater sum. An
+answer from a tape used tokens, but costs nothing.
 """
 
 import threading
@@ -26,16 +26,16 @@ GIVE_PRICE: Final = "give it one with --prices, or leave out the limit"
 
 
 class Stop(NamedTuple):
-    """Why a run must not go on."""
+    """The reason why a run must end."""
 
     status: Literal["budget", "error"]
-    """`error`: nobody can tell whether it has come to a limit."""
+    """`error`: it is unknown whether the run has reached a limit."""
     reason: str
 
 
 @dataclass
 class _Seen:
-    """What one place saw."""
+    """The usage that one place reported."""
 
     answers: int = 0
     tokens: int = 0
@@ -61,7 +61,7 @@ class _Seen:
 
 
 class Spending:
-    """What a run used so far; usable from any thread."""
+    """The usage of a run so far; any thread may use it."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Spending:
         self._stop: Stop | None = None
 
     def add_from_spans(self, used: TokensUsed) -> None:
-        """Take what the agent's spans tell of an answer; one that failed took nothing."""
+        """Add the usage in the agent's spans for an answer; a failed call used nothing."""
         if used.ok:
             self._take(self._by_spans, ModelAnswer(used.model, _counts(used)))
 
@@ -99,16 +99,16 @@ class Spending:
         self._take(self._by_tapes, answer)
 
     def refusal(self) -> str | None:
-        """Return why no model is to be asked any more; None: it may."""
+        """Return why no model may be asked any more; None if models may be asked."""
         return None if self._stop is None else self._stop.reason
 
     def when_stopped(self, call: Callable[[], None]) -> None:
-        """Have something called, from any thread, when the run must not go on."""
+        """Set a function that is called, from any thread, when the run must end."""
         self._on_stop = call
 
     @property
     def stop(self) -> Stop | None:
-        """Why the run must not go on; None: it may."""
+        """Why the run must end; None while it may continue."""
         return self._stop
 
     @property
@@ -122,13 +122,13 @@ class Spending:
 
     @property
     def usd(self) -> float | None:
-        """What it cost; None: no answer was seen, or the cost of one is not known."""
+        """The cost; None if there was no answer, or the cost of an answer is unknown."""
         with self._lock:
             found = self._pico_usd()
             return None if found is None else found / PICO
 
     def notes(self) -> list[str]:
-        """Return what a reader of the numbers should know of them."""
+        """Return the notes about the numbers for readers of the trial."""
         with self._lock:
             untold = self._untold() if self._tokens() is None else None
         return [untold] if untold else []
@@ -147,7 +147,7 @@ class Spending:
             self._on_stop()
 
     def _limit(self) -> Stop | None:
-        """Return which limit is exceeded, or cannot be held since nobody can tell."""
+        """Return the exceeded limit, or a limit that cannot be checked."""
         if (most := self._limits.tokens) is not None:
             tokens = self._tokens()
             if tokens is None:

@@ -38,20 +38,20 @@ class SuiteRun:
     collector: Endpoint
     """Where the harness itself sends spans."""
     relay: OtlpRelay
-    """Where agents send theirs."""
+    """Relay to which agents send their spans."""
     folder: Path
-    """Of the run: logs, and the trials' folders while they run."""
+    """Folder of the run: logs, and the trials' folders while they run."""
     runbooks: Mapping[str, Sequence[Instruction]] = field(default_factory=dict)
     """What each says, by its path as the suite has it; as it was before the run."""
     mode: Mode = "live"
     tapes: Mapping[str, Tape] = field(default_factory=dict)
-    """Of each case, where they answer."""
+    """Tape of each case whose answers come from a tape."""
     release: str | None = None
     """What all agents are run at, instead of what the suite says."""
     hidden: Sequence[Path] = ()
-    """Folders that are no agent's business: other trials, what environments are made from."""
+    """Folders that are hidden from agents: other trials, and sources of environments."""
     answers: Sequence[Path] = ()
-    """Files and folders that verifiers may see, and nobody else: what is expected of agents."""
+    """Files and folders with expected results, which only verifiers may see."""
     models: ModelSource | None = None
     """What answers for models in mocked runs, instead of what cases say."""
     keep_tape: Callable[["Trial", TapeRecorder], None] | None = None
@@ -59,7 +59,7 @@ class SuiteRun:
     prices: Prices = field(default_factory=dict)
     """What models cost."""
     rate_limits: UpstreamRateLimits = field(default_factory=UpstreamRateLimits)
-    """When live upstreams may be asked, by whatever trial."""
+    """Rate limits of live upstreams, which all trials share."""
     lake: Lake | None = None
     """Where spans land; None: nowhere."""
     outside: StoppableSandbox | None = None
@@ -67,7 +67,7 @@ class SuiteRun:
 
     @property
     def verifying(self) -> StoppableSandbox:
-        """Where commands of verifiers are run."""
+        """The sandbox for commands of verifiers."""
         return self.outside or self.sandbox
 
     def stop(self) -> None:
@@ -93,7 +93,7 @@ class Trial(NamedTuple):
     """From 1."""
 
     def case(self, suite_run: SuiteRun) -> Case:
-        """Return what the suite says of it."""
+        """Return its case in the suite."""
         return suite_run.suite.cases[self.task_id]
 
     def agent(self, suite_run: SuiteRun) -> Agent:

@@ -37,12 +37,12 @@ from tracegrade_harness.trial.watch import WRITES
 
 
 class TapeSession(NamedTuple):
-    """How one run of an agent is taped; neither, where its services are asked as they are."""
+    """The player or recorder for one run of an agent; neither in a live run."""
 
     player: TapePlayer | None
     recorder: TapeRecorder | None
     models: TapeRecorder | None = None
-    """Takes down models alone, for runs that are to repeat this one."""
+    """Records models alone, for runs that will repeat this one."""
     baseline_models: TapePlayer | None = None
     """What models said in the run that this one repeats; they are asked for what is not there."""
     spending: Spending | None = None
@@ -94,7 +94,7 @@ class TapeSession(NamedTuple):
     def _live_model(
         self, channel: str, live: UpstreamHandler, on_played: Callable[[ModelAnswer], None] | None
     ) -> UpstreamHandler:
-        """Return a model that is asked: measured, taken down, and as it was heard before."""
+        """Return a live model that is metered, recorded, or answers from the baseline's run."""
         metered_live = live if self.spending is None else metered(live, self.spending)
         if self.baseline_models is not None and self.recorder is None:
             return taped(channel, self.baseline_models, metered_live, on_played)
@@ -143,7 +143,7 @@ class TapeSession(NamedTuple):
 
     @property
     def misses(self) -> list[str]:
-        """What was asked that the tape has no reply to."""
+        """Calls that are missing on the tape."""
         return [] if self.player is None else [*self.player.misses]
 
     def notes(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Looks at what a trial left: the verifiers of its case, and where their commands are run."""
+"""Runs the verifiers of a case after a trial, and their commands in a sandbox."""
 
 from functools import partial
 from typing import Any
@@ -59,7 +59,7 @@ def _context(
 
 
 def run_command(suite_run: SuiteRun, trial: Trial, command: VerifierCommand) -> int:
-    """Run a verifier's command where what an agent wrote does no harm, and return its exit code.
+    """Run a verifier's command where an agent's files do no harm, and return its exit code.
 
     Raises:
         VerifierFailed: It could not be started, was too slow, or used too much.

@@ -28,7 +28,7 @@ WRITES: Final = frozenset({"write", "destructive"})
 
 
 class Moment(NamedTuple):
-    """A moment at which the agent waits: a call returned, or the answer is about to go."""
+    """A moment at which the agent waits: after a call, or before its answer."""
 
     event: Event
     boundary: Boundary | None
@@ -48,33 +48,34 @@ class AgentWatch:
     before: State
     """The environment as it was before the agent started."""
     state: Callable[[], State] | None = None
-    """Reads the environment, where it is looked at after each call; the agent's time stands still
-    meanwhile."""
+    """Reads the environment after each call, if calls are observed; the agent's clock is paused
+    for it."""
     root_of: Callable[[RunStarted], RootSpan] = RootSpan.of
     """Returns the root of a run that starts, as far as its agent is believed."""
     on_run: Callable[[RootSpan], None] = lambda _: None
-    """Told each run as it starts."""
+    """Called with each run as it starts."""
     spending: Spending = field(default_factory=Spending)
 
     root: RootSpan | None = None
-    """Of the first run of which the gate was told."""
+    """Root span of the first run that the agent announced at the gate."""
     root_ended: bool = False
     """The agent itself sends its root span."""
     error: str | None = None
-    """With which that run failed, as it told."""
+    """The error of that run, if the agent reported one."""
     planned_steps: int | None = None
-    """Of the last plan before the first call."""
+    """Steps of the last plan before the first call."""
     boundaries: list[Boundary] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
-    """What is wrong with the agent as one that is tried."""
+    """Problems of the agent that a reader of the trial should know."""
     effect_mismatches: dict[str, str] = field(default_factory=dict)
-    """Tool → how the first call of it that changed something is not what is declared."""
+    """Tool → how its first call that changed something differs from its declared effect."""
 
     def moments(self) -> Generator[Moment, None, None]:
-        """Yield each moment at which the agent waits; it goes on as the next one is asked for.
+        """Yield each moment at which the agent waits; the next request lets it continue.
 
-        The caller may kill it instead. Ends with the agent, with its time, or with its money: then
-        it may still come to a moment, so that its spans can be sent, but to no answer of a model.
+        The caller may kill the agent instead. The moments end with the agent, its time or its
+        money. After its money ends, the agent may still reach a moment, so that its spans can be
+        sent, but it gets no answer of a model.
         """
         last = self.before
         for event in self.gate.events(self.deadline, self.running):
@@ -142,7 +143,7 @@ def _mismatch(tool: str, effect: str | None, seen: str) -> str:
 
 
 def flush(gate: Gate, moment: Moment) -> list[str]:
-    """Let an agent that waits send the spans that ended; return what is to be known of it."""
+    """Let an agent that waits send the spans that ended; return notes for the trial."""
     flushed = gate.flush(moment.event, FLUSH_SECS)
     if flushed is None or not flushed.complete:
         return [UNFLUSHED]

@@ -17,7 +17,7 @@ from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 
 ANSWER_SECS: Final = 20.0
-"""How long the browser itself may take for an answer."""
+"""Seconds that the browser itself may take for an answer."""
 
 EventHandler: TypeAlias = Callable[[dict[str, Any]], None]
 """Takes an event; it must not ask anything itself."""
@@ -46,12 +46,12 @@ class Cdp:
         """Connect.
 
         Args:
-            url: As the browser tells it, `ws://…`.
-            on_event: Is told of events, in a thread of the connection's.
+            url: The address that the browser reports, `ws://…`.
+            on_event: Called with each event, in a thread of the connection's.
 
         Raises:
-            OSError: Nobody listens.
-            WebSocketException: It is no browser.
+            OSError: No process listens there.
+            WebSocketException: The server is not a browser.
         """
         self._socket = connect(
             url, compression=None, max_size=None, ping_interval=None, proxy=None, close_timeout=1

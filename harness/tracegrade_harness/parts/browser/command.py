@@ -1,8 +1,8 @@
 """Builds the command that starts Chromium, in bubblewrap or else in Chromium's own sandbox.
 
-In bubblewrap it sees the programs of this machine, fonts and certificates, and no other files;
-what it writes is in memory and has a limit. It has a network of its own, unless the suite opens
-that of the machine to it.
+In bubblewrap, the browser sees the programs, fonts and certificates of this machine, and no other
+files. It writes to memory, up to a limit. It has a network of its own, unless the suite opens the
+machine's network to it.
 """
 
 import shutil
@@ -18,9 +18,9 @@ from tracegrade_harness.parts.part import ServiceAddress
 from tracegrade_harness.parts.servers.managed_server import HOST, ServerFolder, ServerUser
 
 INNER_PORT: Final = 9222
-"""Where it listens, in a network of its own."""
+"""Port on which the browser listens in a network of its own."""
 MEMORY_BYTES: Final = 1024**3
-"""Of its home, and of its temporary files, each."""
+"""Limit of its home, and of its temporary files."""
 
 _HOME: Final = "/home/agent"
 _SYSTEM: Final = (
@@ -34,7 +34,7 @@ _FLAGS: Final = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--disable-breakpad", "--disable-default-apps", "--disable-extensions"),
     *("--password-store=basic", "--lang=en-US", "--window-size=1280,720"),
-    # Pages that nobody looks at go on as if somebody did: in headless nobody ever does.
+    # Pages that are not visible run as if they were: in headless mode no page is visible.
     *("--disable-background-timer-throttling", "--disable-renderer-backgrounding"),
     "--disable-backgrounding-occluded-windows",
 )
@@ -42,7 +42,7 @@ _PROBE: Final = ("unshare", "--user", "true")
 
 
 class Confinement(NamedTuple):
-    """What keeps a browser in."""
+    """The sandboxes that confine a browser."""
 
     bubblewrap: str | None
     """The program; None: there is none, or it does not work for this user."""
@@ -66,11 +66,11 @@ def command(
     """Return the command that starts Chromium with a blank page.
 
     Args:
-        confined: What keeps it in.
-        folder: Its own, where it has the machine's files.
-        port: For CDP; in a network of its own it is `INNER_PORT` instead.
-        hosts: Names of hosts, and where they are on this machine.
-        opened: It reaches whatever this machine reaches.
+        confined: The sandboxes that confine it.
+        folder: Its own folder, if it sees the machine's files.
+        port: Port for CDP; in a network of its own, `INNER_PORT` replaces it.
+        hosts: Names of hosts and their addresses on this machine.
+        opened: It can reach every host that this machine can reach.
     """
     home = str(folder) if confined.bubblewrap is None else _HOME
     is_inner = has_own_network(confined, opened=opened)
@@ -104,7 +104,7 @@ def _before(bubblewrap: str | None, home: str, *, opened: bool) -> list[str]:
         *("--size", str(MEMORY_BYTES), "--tmpfs", "/tmp"),  # noqa: S108 - its own
         *("--size", str(MEMORY_BYTES), "--tmpfs", home),
         *("--setenv", "HOME", home, "--chdir", home),
-        # The first process is told on stdout, which is the server's log.
+        # bwrap reports the first process on stdout, which is the server's log.
         *("--info-fd", "1", "--"),
     ]
 
@@ -115,7 +115,7 @@ def _namespaces(bubblewrap: str) -> list[str]:
 
 
 def _program_binds() -> list[str]:
-    """Return what shows the browser where it stands in none of the system's folders."""
+    """Return the words that show the browser, if it is outside of the system's folders."""
     found = Path(program()).resolve()
     if any(Path(each) in found.parents for each in _SYSTEM):
         return []

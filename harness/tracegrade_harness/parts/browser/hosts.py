@@ -17,7 +17,7 @@ _HOST: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
 def host_name(service: str) -> str | None:
-    """Return the host that a service is to a page; None if its name can be none."""
+    """Return the host name of a service for pages; None if its name cannot be one."""
     found = service.lower()
     return found if _HOST.fullmatch(found) else None
 

@@ -1,8 +1,8 @@
-"""Run as a program: the way into, and out of, the network that bubblewrap gives to a browser.
+"""A program that forwards connections into and out of a browser's own network.
 
-It enters that network, opens in it the ports of services, hands those out to the harness, which
-carries their connections; and carries to the browser what comes to a port of this machine. It
-ends with the harness.
+It enters the network that bubblewrap made, opens the services' ports there and hands them to the
+harness, which carries their connections. Connections to a port of this machine are carried to the
+browser. The program ends with the harness.
 """
 
 import ctypes
@@ -23,7 +23,7 @@ _NEW_NET: Final = 0x40000000
 
 
 def main() -> None:
-    """Do what the first line of the socket at file descriptor 0 says, until it is closed."""
+    """Read the setup from the socket at file descriptor 0, and forward until the socket closes."""
     with socket.socket(fileno=0) as control:
         setup = json.loads(control.recv(65_536))
         outer = socket.socket(fileno=setup["outer"])

@@ -23,11 +23,11 @@ class BrowserCookie(Strict):
 
 
 class BrowserStorage(Strict):
-    """What is stored of an origin in the beginning."""
+    """The initial storage of an origin."""
 
     local: dict[Name, str] = Field(default_factory=dict)
     session: dict[Name, str] = Field(default_factory=dict)
-    """Of the tab in which the browser starts."""
+    """Session storage of the tab in which the browser starts."""
 
 
 class Browser(Strict):
@@ -38,8 +38,8 @@ class Browser(Strict):
     url_env: Name | None = None
     """Environment variable that gets the URL at which it speaks the DevTools protocol."""
     network: Network = "none"
-    """`none`: it reaches the environment's HTTP services, in bubblewrap nothing else. `open`:
-    whatever this machine reaches."""
+    """`none`: the browser reaches the environment's HTTP services, and in bubblewrap nothing else.
+    `open`: it reaches every host that this machine can reach."""
     cookies: list[BrowserCookie] = Field(default_factory=list)
     storage: dict[Annotated[str, Field(pattern="^https?://[^/]+$")], BrowserStorage] = Field(
         default_factory=dict

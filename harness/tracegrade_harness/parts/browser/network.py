@@ -27,13 +27,13 @@ class InnerNetwork:
         listener: socket.socket,
         services: Sequence[ServiceAddress],
     ) -> None:
-        """Open the ways.
+        """Start forwarding.
 
         Args:
-            process: One that is in the network.
-            user: Who owns it, if the harness does not.
-            listener: At which the browser is to be found.
-            services: Which it finds in turn, at the same ports.
+            process: A process in the network.
+            user: The network's owner, if it is not the harness.
+            listener: The socket on which agents reach the browser.
+            services: The services that the browser reaches, at the same ports.
 
         Raises:
             EnvironmentFailed: The network cannot be entered.

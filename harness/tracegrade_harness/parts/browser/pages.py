@@ -1,4 +1,4 @@
-"""Pages of a browser over CDP: reads what they show and store, and opens addresses in them."""
+"""Pages of a browser over CDP: reads their content and storage, and opens addresses."""
 
 import json
 import time
@@ -12,12 +12,12 @@ from tracegrade_harness.parts.browser.cdp import BrowserTimeout, Cdp, CdpFailed
 from tracegrade_harness.parts.browser.snapshot import Items, origin_of
 
 PAGE_SECS: Final = 5.0
-"""How long a page may take to tell what it shows."""
+"""Seconds that a page may take to report its content."""
 AFTER_CRASH_SECS: Final = 1.0
 """The same, if it has crashed before."""
 LOAD_SECS: Final = 30.0
 QUIET_SECS: Final = 5.0
-"""How long one waits, after a page has loaded, for its scripts to ask for nothing more."""
+"""Seconds to wait, after a page has loaded, until its scripts send no more requests."""
 KINDS: Final = ("page", "iframe")
 _ELEMENTS: Final = Path(__file__).with_name("elements.js").read_text(encoding="utf-8")
 _WORLD: Final = "tracegrade"
@@ -31,12 +31,12 @@ class Element(NamedTuple):
     text: str
     """As it is shown, with one space wherever there is more."""
     value: str | None
-    """Of a form's field; None without one, and of a box that is not checked."""
+    """Value of a form's field; None for other elements, and for a box that is not checked."""
     attributes: Mapping[str, str]
     visible: bool
     html: str
     values: Sequence[str | None]
-    """Of the fields in it."""
+    """Values of the fields in it."""
 
 
 class WrongSelector(CdpFailed):
@@ -48,11 +48,11 @@ class Frame(NamedTuple):
 
     id: str
     key: str
-    """Of its storage: the origin, a slash, and more if it is another's guest."""
+    """Key of its storage: the origin, a slash, and more if the frame is inside another origin."""
 
 
 class Page:
-    """A target that is attached: a tab, or a frame that has a process of its own."""
+    """An attached target: a tab, or a frame with a process of its own."""
 
     def __init__(
         self, cdp: Cdp, target: Mapping[str, Any], session: str, events: "Events"
@@ -190,7 +190,7 @@ class Page:
 
 
 class Events:
-    """What a connection is told: where tabs have been, and what happens in pages that wait."""
+    """Events of a connection: the origins of tabs, and the events that pages wait for."""
 
     def __init__(self) -> None:
         self.visited: set[str] = set()
@@ -202,7 +202,7 @@ class Events:
         """Sends a method without waiting for its answer, once there is a connection."""
 
     def of(self, session: str) -> "Queue[dict[str, Any]]":
-        """Return where the events of a session come to."""
+        """Return the queue of a session's events."""
         return self._queues.setdefault(session, Queue())
 
     def forget(self, session: str) -> None:
@@ -227,7 +227,7 @@ class Events:
 
 @contextmanager
 def attached(cdp: Cdp, target: Mapping[str, Any], events: Events) -> Iterator[Page]:
-    """Attach to a target while the block lasts; whoever else is attached does not notice."""
+    """Attach to a target while the block lasts; other clients that are attached do not notice."""
     session = cdp.ask("Target.attachToTarget", targetId=target["targetId"], flatten=True)[
         "sessionId"
     ]

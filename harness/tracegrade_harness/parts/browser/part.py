@@ -1,7 +1,7 @@
-"""A browser as a part of an environment; `state.py` says what its objects are.
+"""A browser as a part of an environment; `state.py` defines its objects.
 
 Each trial has a browser of its own, with a new profile. Pages find the HTTP services of the
-environment by their names, `http://mail/`, whatever their ports are.
+environment by name, such as `http://mail/`, on every port.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class BrowserLocation:
-    """How an agent finds a browser, what it finds in turn, and what of it counts."""
+    """The variable, services and rules of a browser in a suite."""
 
     name: str
     """The part's."""
@@ -48,7 +48,7 @@ class BrowserLocation:
     services: tuple[str, ...] = ()
     """Names of the HTTP services that its pages find."""
     opened: bool = False
-    """It reaches whatever this machine reaches."""
+    """It can reach every host that this machine can reach."""
     watch: tuple[str, ...] = ()
     """Selectors of CSS."""
     ignore: tuple[str, ...] = ()
@@ -56,12 +56,12 @@ class BrowserLocation:
 
     @property
     def title(self) -> str:
-        """What the names of its objects begin with."""
+        """Prefix of the names of its objects."""
         return f"browser:{part_text(self.name)}"
 
 
 class BrowserPart:
-    """A browser, of which each trial gets its own."""
+    """A browser; each trial gets one of its own."""
 
     def __init__(self, location: BrowserLocation, source: Browser) -> None:
         self._location = location
@@ -101,12 +101,12 @@ class OpenedBrowser(ReadableState):
     def __init__(
         self, location: BrowserLocation, seed: BrowserSnapshot, *, is_copy: bool = False
     ) -> None:
-        """Take what it is to be filled with.
+        """Take the content for the browser.
 
         Args:
-            location: What the suite says.
-            seed: What it holds.
-            is_copy: Of a browser that an agent had; its pages need not load.
+            location: The settings from the suite.
+            seed: The content.
+            is_copy: It copies an agent's browser, so its pages need not load.
         """
         self._location = location
         self._seed = seed
@@ -119,10 +119,10 @@ class OpenedBrowser(ReadableState):
         self._visitor: OpenedBrowser | None = None
 
     def start(self, others: Mapping[str, Opened]) -> None:
-        """Start it, among the other parts of the environment, and bring it to its address.
+        """Start it with the other parts of the environment, and open its address.
 
         Raises:
-            EnvironmentFailed: It cannot be started, or nobody answers at its address.
+            EnvironmentFailed: It cannot be started, or no service answers at its address.
         """
         self._services = {name: others[f"http:{name}"] for name in self._location.services}
         found = ((host_name(name), part) for name, part in self._services.items())
@@ -140,7 +140,7 @@ class OpenedBrowser(ReadableState):
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """Environment variables by which an agent finds the browser."""
+        """The environment variables with which an agent finds the browser."""
         host, port = self._running().address
         return (
             {self._location.variable: f"http://{host}:{port}"} if self._location.variable else {}
@@ -148,13 +148,13 @@ class OpenedBrowser(ReadableState):
 
     @property
     def addresses(self) -> Sequence[ServiceAddress]:
-        """Where an agent has to reach it."""
+        """The addresses at which an agent must reach it."""
         return [self._running().address]
 
     def read(self) -> StateReading:
         """Return all objects as they are now.
 
-        A browser that its agent has ended is an object that says so, alone.
+        If the agent has ended the browser, the only object is the browser, marked as closed.
 
         Raises:
             EnvironmentFailed: It refuses to be read.
@@ -174,10 +174,10 @@ class OpenedBrowser(ReadableState):
         return sorted(f"{self._location.title}/page:{url} (script)" for url in seen.silent)
 
     def elements(self, selector: str) -> list[Element]:
-        """Return what its tabs show of a selector.
+        """Return the elements that a selector matches in its tabs.
 
         Raises:
-            EnvironmentFailed: It has ended, or a page does not answer, or it is no selector.
+            EnvironmentFailed: It has ended, a page does not answer, or the selector is invalid.
         """
         seen = self._ask(lambda: self._read_state((selector,)))
         if seen.silent:
@@ -189,12 +189,12 @@ class OpenedBrowser(ReadableState):
 
     @contextmanager
     def visit(self, url: str) -> Iterator["OpenedBrowser"]:
-        """Bring a copy of the browser, among copies of its services, to an address.
+        """Open an address in a copy of the browser, among copies of its services.
 
-        Its first visit makes the copies, which later ones use as well.
+        The first visit makes the copies, which later visits use as well.
 
         Raises:
-            EnvironmentFailed: It has ended, or nobody answers there.
+            EnvironmentFailed: It has ended, or no service answers there.
         """
         if self._visitor is None:
             self._visitor = self._copied()
@@ -208,9 +208,9 @@ class OpenedBrowser(ReadableState):
             raise EnvironmentFailed(msg) from error
 
     def clone(self, root: Path) -> "OpenedBrowser":
-        """Return a copy as it is now, which has to be started.
+        """Return a copy of the present state, which must be started.
 
-        What scripts have made of a page, and what was typed into it, is not in the copy.
+        The copy does not have scripts' changes of a page, or text typed into it.
 
         Raises:
             EnvironmentFailed: It refuses to be read.
@@ -267,7 +267,7 @@ class OpenedBrowser(ReadableState):
         try:
             return ask()
         except BrowserError:
-            # A browser that is about to end refuses whatever it is asked.
+            # A browser that is about to end refuses every request.
             if not self._running().ends_soon():
                 raise
             return ask()

@@ -1,4 +1,4 @@
-"""A Chromium of one trial, with a new profile, at an address of its own on this machine."""
+"""A trial's Chromium, with a new profile and an address of its own on this machine."""
 
 import json
 import re
@@ -39,13 +39,13 @@ _FIRST_PROCESS: Final = re.compile(r'"child-pid": (\d+)')
 
 
 def confinement_text(*, opened: bool) -> str:
-    """Return in words what keeps browsers in on this machine.
+    """Return in words how this machine confines browsers.
 
     Args:
-        opened: Suites let them reach whatever this machine reaches.
+        opened: Suites let them reach every host that this machine can reach.
 
     Raises:
-        EnvironmentFailed: Nobody is there who could run one.
+        EnvironmentFailed: No account exists that can run one.
     """
     folder = ServerFolder(*ACCOUNTS)
     try:
@@ -63,11 +63,11 @@ class BrowserServer:
     """A browser that runs until it is closed, or the harness has ended."""
 
     def __init__(self, hosts: Mapping[str, ServiceAddress], *, opened: bool) -> None:
-        """Start one with a blank page.
+        """Start a browser with a blank page.
 
         Args:
-            hosts: Names by which pages find services of this machine.
-            opened: It reaches whatever this machine reaches.
+            hosts: Names with which pages find services of this machine.
+            opened: It can reach every host that this machine can reach.
 
         Raises:
             EnvironmentFailed: It cannot be started.
@@ -77,7 +77,7 @@ class BrowserServer:
         self._way: InnerNetwork | None = None
         self._cdp: Cdp | None = None
         self.events = Events()
-        for tries_left in reversed(range(_TRIES)):  # somebody else may take the port meanwhile
+        for tries_left in reversed(range(_TRIES)):  # another process may have taken the port
             words = self._start(opened=opened)
             if words is None:
                 return
@@ -97,7 +97,7 @@ class BrowserServer:
     def targets(self) -> list[dict[str, Any]]:
         """Return the tabs, and the frames that have processes of their own.
 
-        Those of contexts that an agent has made beside the profile are not among them.
+        Targets in contexts that an agent has made outside of the profile are left out.
         """
         others = self.contexts()
         found: list[dict[str, Any]] = self.ask("Target.getTargets")["targetInfos"]
@@ -108,7 +108,7 @@ class BrowserServer:
         ]
 
     def contexts(self) -> list[str]:
-        """Return the contexts that an agent has made beside the profile."""
+        """Return the contexts that an agent has made outside of the profile."""
         found: list[str] = self.ask("Target.getBrowserContexts")["browserContextIds"]
         return found
 

@@ -19,7 +19,7 @@ _SETTABLE: Final = (
 
 
 class Tab(NamedTuple):
-    """A page that somebody could look at."""
+    """A page in a tab."""
 
     url: str
     session: Mapping[str, Items] = {}
@@ -28,7 +28,7 @@ class Tab(NamedTuple):
 
 @dataclass(frozen=True)
 class BrowserSnapshot:
-    """All of it. Origins and addresses have services by their names, not by their ports."""
+    """The whole content. Origins and addresses have services by name, not by port."""
 
     cookies: tuple[Mapping[str, Any], ...] = ()
     """As `Storage.setCookies` takes them."""
@@ -70,7 +70,7 @@ def settable(cookie: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class ServiceNames:
-    """Where services are, by the names that they have in the browser."""
+    """The addresses of services, by their names in the browser."""
 
     def __init__(self, services: Mapping[str, ServiceAddress]) -> None:
         self._names = {

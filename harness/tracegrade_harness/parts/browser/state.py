@@ -1,9 +1,9 @@
 """Reads the whole state of a browser, as named objects and as a snapshot to restore.
 
-`browser:PART` is the browser, `…/cookie:HOST/PATH/NAME` a cookie, `…/local:ORIGIN/KEY` something
-in an origin's storage, `…/session:ORIGIN/KEY` in that of its tabs, `…/dom:SELECTOR` what the tabs
-show of a selector that the suite watches. Where the tabs are is told by `…/page:URL`, but hidden:
-to look at another page changes nothing.
+`browser:PART` is the browser and `…/cookie:HOST/PATH/NAME` a cookie. `…/local:ORIGIN/KEY` is a
+value in an origin's storage, `…/session:ORIGIN/KEY` a value in the storage of its tabs.
+`…/dom:SELECTOR` is the content that the tabs show for a selector which the suite watches.
+`…/page:URL` is the address of a tab. It is hidden, because opening another page changes nothing.
 """
 
 import json
@@ -31,9 +31,9 @@ from tracegrade_harness.parts.names import part_text, path_text
 from tracegrade_harness.parts.state_reading import StateReading
 
 WHERE_TABS_ARE: Final = "page:*"
-"""The rule by which the addresses of tabs are hidden."""
+"""The rule that hides the addresses of tabs."""
 MOST_ORIGINS: Final = 100
-"""Of which no tab is open, and which are looked into all the same."""
+"""Most origins without an open tab whose storage is read."""
 _TRIES: Final = 3
 
 
@@ -51,9 +51,9 @@ class BrowserState:
     silent: list[str] = field(default_factory=list)
     """Addresses of pages that did not answer."""
     contexts: int = 0
-    """How many an agent has made beside the profile, in which nobody looks."""
+    """Number of contexts that an agent has made outside of the profile; they are not read."""
     unknown: int = 0
-    """Of how many origins nobody has looked what is stored."""
+    """Number of origins whose storage was not read."""
 
     def snapshot(self) -> BrowserSnapshot:
         """Return what of it can be put into another browser."""
@@ -88,7 +88,7 @@ def observe(
 def _observe_once(
     server: BrowserServer, names: ServiceNames, selectors: Sequence[str], known: set[str]
 ) -> tuple[BrowserState, bool]:
-    """Look, and return whether all tabs stayed where they were meanwhile."""
+    """Read the state, and return whether all tabs stayed at their addresses during that time."""
     seen = BrowserState(elements={each: [] for each in selectors})
     seen.contexts = len(server.contexts())
     seen.cookies = server.ask("Storage.getCookies")["cookies"]
@@ -180,7 +180,7 @@ def _observe_page(
 def _observe_storage(
     server: BrowserServer, origins: Sequence[str], names: ServiceNames, seen: BrowserState
 ) -> None:
-    """Look into the storage of origins of which no page is open."""
+    """Read the storage of origins without an open page."""
     if not origins:
         return
     seen.unknown = len(origins[MOST_ORIGINS:])
@@ -211,6 +211,6 @@ def _of_cookie(cookie: Mapping[str, Any]) -> list[Any]:
 
 
 def _digest(values: list[Any]) -> str:
-    """Return a digest of values, in whichever order they came."""
+    """Return a digest of values, which does not depend on their order."""
     texts = sorted(json.dumps(each, sort_keys=True) for each in values)
     return xxh3_128_hexdigest("\n".join(texts).encode())

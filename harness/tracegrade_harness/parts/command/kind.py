@@ -37,14 +37,14 @@ class CommandKind(PartKind):
         return verify_command(verifier, context)
 
     def verifier_answers(self, verifier: CommandVerifier, folder: Path) -> Iterator[str]:
-        """Yield the files beside the suite that the command names."""
+        """Yield the suite's files that the command names."""
         own = [word for word in verifier.command if substitutions(word) == ["suite"]]
         found = map(Path, filled(own, {"suite": str(folder)}))
         yield from (str(path) for path in found if path.resolve() != folder)
 
 
 def _beside(at: At, command: Sequence[str]) -> Iterator[Problem]:
-    """Yield a note for each argument that looks like a file of the suite but is not."""
+    """Yield a note for each argument that only looks like a file of the suite."""
     for i, name in enumerate(command):
         outside = paths.source_fault(name) or name.startswith("/")
         if not outside and paths.source(at.folder, name).is_file():

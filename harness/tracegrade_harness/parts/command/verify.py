@@ -20,9 +20,9 @@ from tracegrade_harness.parts.verifying.result import (
 from tracegrade_harness.suite.command import filled
 
 COPY: Final = "environment"
-"""Folder that the copy stands in."""
+"""Name of the copy's folder."""
 MAX_OUTPUT_BYTES: Final = 64 * 2**10
-"""Of either output; the rest is not read."""
+"""Bytes of each output that are read."""
 
 
 class _Ended(NamedTuple):
@@ -55,9 +55,9 @@ def verify_command(verifier: CommandVerifier, context: Context) -> Finding:
 
 
 def _run(command: list[str], folder: Path, context: Context, limit_secs: float) -> _Ended:
-    """Run a command in `folder/work`; its output is in files beside it, which it cannot replace.
+    """Run a command in `folder/work`; the output files are outside, so it cannot replace them.
 
-    Files, since a process that escaped could hold a pipe open for ever.
+    The output goes to files, because a process that escaped could hold a pipe open forever.
     """
     root, stdout, stderr = folder / "work", folder / "stdout", folder / "stderr"
     (root / "home").mkdir()
@@ -74,7 +74,7 @@ def _beginning(file: Path) -> bytes:
 
 
 def _variables(root: Path, suite: Path) -> dict[str, str]:
-    """Return all that the command gets: nothing by which what the agent left is run by mistake."""
+    """Return all variables of the command; none makes it run the agent's files."""
     return {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": str(root / "home"),

@@ -12,7 +12,7 @@ import yaml
 
 
 def asks_for_overlays(suite: Path) -> bool:
-    """Return whether a part of a suite is an overlay; no error where it is no suite at all."""
+    """Return whether a part of a suite is an overlay; False for a broken suite."""
     try:
         text = suite.read_text(encoding="utf-8")
         # Its values stay text, so that none is too strange to be read.

@@ -12,7 +12,7 @@ class Files(Strict):
     """A folder of files."""
 
     from_: Name = Field(alias="from")
-    """The folder, beside the suite, that each trial starts from a copy of."""
+    """The folder, relative to the suite, that each trial gets as a copy."""
     at: Name
     """Where the copy stands, in the folder in which the agent is run."""
     path_env: Name | None = None
@@ -29,11 +29,11 @@ class FilesVerifier(Strict):
     files: Name
     """The part."""
     expect: Name | None = None
-    """A folder beside the suite: the same paths with the same content stand in the part."""
+    """A folder, relative to the suite; the part must have its paths with the same content."""
     under: Glob = "**"
     """With `expect`: the paths, in both, that are compared."""
     only_changed: list[Glob] | None = None
-    """Nothing else was added, changed or removed."""
+    """Only these paths may have been added, changed or removed."""
     path: Name | None = None
     """A file that has to be there."""
     json_: dict[Name, Wanted] | None = Field(default=None, alias="json")

@@ -1,7 +1,7 @@
-"""An overlay of the kernel's: a folder that seems a copy of another, and costs what changes in it.
+"""A kernel overlay: a folder that looks like a copy and stores only changes.
 
-Its layers stand in the very folder over which it is mounted, so that they are out of sight, and
-are removed with it. What it stands over is only read.
+Its layers are in the same folder over which it is mounted. There they are hidden, and are removed
+with it. The folder below is only read.
 """
 
 import os
@@ -17,7 +17,7 @@ from tracegrade_harness.parts.folders.folders import make_own, removed
 from tracegrade_harness.parts.servers import namespace
 
 _SAME_EVERYWHERE: Final = "redirect_dir=nofollow,metacopy=off,index=off"
-"""What systems have different defaults for, as all have it in user namespaces."""
+"""Options whose defaults differ between systems, with the values that user namespaces require."""
 _UPPER, _WORK = "upper", "work"
 _WAY_OUT: Final = "write 'overlay: false' for a copy"
 
@@ -26,15 +26,15 @@ class Overlay:
     """A mounted overlay."""
 
     def __init__(self, lower: Path, at: Path) -> None:
-        """Mount one.
+        """Mount an overlay.
 
         Args:
-            lower: The folder that it seems a copy of, which nobody changes meanwhile.
-            at: An empty folder, which is made where it is missing.
+            lower: The folder that it copies; it must not change while the overlay is mounted.
+            at: An empty folder, which is created if it is missing.
 
         Raises:
-            EnvironmentFailed: This process is in no mount namespace of its own, or others own
-                what the overlay is to be over.
+            EnvironmentFailed: This process has no mount namespace of its own, or another user owns
+                `lower`.
             OSError: The kernel refuses.
         """
         if reason := namespace.why_not():
@@ -55,7 +55,7 @@ class Overlay:
         self._top: int | None = os.open(at, os.O_PATH | os.O_DIRECTORY)
 
     def close(self) -> None:
-        """Unmount it, wherever it has been moved to meanwhile. Idempotent."""
+        """Unmount it, even if it has been moved. Idempotent."""
         if self._top is not None:
             top, self._top = self._top, None
             try:
@@ -65,7 +65,7 @@ class Overlay:
 
 
 def why_not(folder: Path) -> str | None:
-    """Return why no overlay can be mounted in a folder that is there; None if one can."""
+    """Return why no overlay can be mounted in an existing folder; None if one can."""
     reason = namespace.why_not()
     if reason is None:
         probe = Path(tempfile.mkdtemp(prefix="overlay-", dir=folder))
@@ -80,10 +80,10 @@ def why_not(folder: Path) -> str | None:
 
 
 def _refuse_foreign(lower: Path, info: os.stat_result) -> None:
-    """Refuse what the kernel does not copy up, since its owner is nobody in the user namespace.
+    """Refuse files that the kernel cannot copy up, because the user namespace lacks their owner.
 
     Raises:
-        EnvironmentFailed: It is such.
+        EnvironmentFailed: Another user or group owns the folder.
     """
     ours = os.geteuid(), os.getegid()
     if os.geteuid() != 0 and (info.st_uid, info.st_gid) != ours:
@@ -92,7 +92,7 @@ def _refuse_foreign(lower: Path, info: os.stat_result) -> None:
 
 
 def _options(lower: int, upper: int, work: int) -> str:
-    """Return the mount's options, short whatever the folders' names are."""
+    """Return the mount's options, which stay short for every folder name."""
     layers = f"lowerdir={_path(lower)},upperdir={_path(upper)},workdir={_path(work)}"
     own = ",userxattr" if namespace.user_attributes_only() else ""
     return f"{layers},{_SAME_EVERYWHERE}{own}"

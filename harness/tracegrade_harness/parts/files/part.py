@@ -1,7 +1,8 @@
 """A folder of files as a part of an environment.
 
-Objects are named `files:PART/PATH`, and folders end in a slash. A folder that the template has is
-an object; a new one only while it is empty, else what stands in it tells of it.
+Objects are named `files:PART/PATH`, and folders end in a slash. A folder of the template is an
+object. A new folder is an object only while it is empty; otherwise its content shows that it
+exists.
 """
 
 import os
@@ -29,7 +30,7 @@ _UNREAD = re.compile(r"(file|folder) \d{4} (unreadable|deeper)")
 
 @dataclass(frozen=True)
 class FilesLocation:
-    """Where a part of files stands, and what of it counts."""
+    """The path, variable and rules of a part of files."""
 
     name: str
     """The part's."""
@@ -44,7 +45,7 @@ class FilesLocation:
 
 
 class FilesPart:
-    """A folder beside the suite, of which each trial gets a copy, or what seems one."""
+    """A folder of the suite; each trial gets a copy or an overlay."""
 
     def __init__(self, location: FilesLocation, source: Path, *, overlay: bool = False) -> None:
         self._location = location
@@ -115,7 +116,7 @@ class OpenedFiles(ReadableState):
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """Environment variables by which an agent finds the folder."""
+        """The environment variables with which an agent finds the folder."""
         path = str((self._root / self._location.at).absolute())
         return {self._location.variable: path} if self._location.variable else {}
 
@@ -125,9 +126,9 @@ class OpenedFiles(ReadableState):
         return ()
 
     def read(self) -> StateReading:
-        """Return all files, folders, links, fifos and sockets as they are now.
+        """Return all files, folders, links, FIFOs and sockets as they are now.
 
-        What stands in the folder's place when it is none is an object of its own.
+        If the part's path is not a folder, it is a single object.
 
         Raises:
             EnvironmentFailed: The device failed.
@@ -154,7 +155,7 @@ class OpenedFiles(ReadableState):
         return OpenedFiles(self._location, root, self._folders)
 
     def close(self) -> None:
-        """Unmount an overlay, of which nothing can be read then; of a copy all stays."""
+        """Unmount an overlay, so that it can no longer be read; a copy stays."""
         if self._overlay is not None:
             self._overlay.close()
 
@@ -201,7 +202,7 @@ def _add_entries(
         try:
             digest = entry_digest(entry)
         except FileNotFoundError:
-            continue  # gone meanwhile
+            continue  # removed by now
         reading.add(_object(location.name, entry), digest, ignore.rule(_text(entry)))
 
 

@@ -1,4 +1,4 @@
-"""Verifies a folder of files: what it holds, what changed in it, what one of its files says."""
+"""Verifies a folder of files: its content, its changes, or one of its files."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
@@ -14,18 +14,18 @@ from tracegrade_harness.parts.verifying.result import Context, Finding, listed, 
 from tracegrade_harness.suite import paths
 
 MAX_FILE_BYTES: Final = 16 * 2**20
-"""Of a file that is read as text or JSON; a longer one does not fit."""
+"""Largest file that is read as text or JSON; a longer one fails."""
 
 _CHUNK_BYTES: Final = 2**20
 
 
 def verify_files(verifier: FilesVerifier, context: Context) -> Finding:
-    """Return whether something of a folder of files holds.
+    """Return whether a folder of files is as expected.
 
-    What the agent left and cannot be read as what is asked for does not hold.
+    If the agent's file cannot be read in the requested way, the verifier fails.
 
     Raises:
-        VerifierFailed: The suite's own side is missing, or there is too much to look at.
+        VerifierFailed: A source of the suite is missing, or the part is too large.
     """
     at = path_of_part("files", verifier.files, context)
     if verifier.only_changed is not None:
@@ -56,7 +56,7 @@ def _only_changed(verifier: FilesVerifier, globs: list[str], context: Context) -
 
 
 def _made_for(names: Iterable[str]) -> set[str]:
-    """Return the names of the folders that objects stand in."""
+    """Return the names of the folders around objects."""
     return {name[: i + 1] for name in names for i, mark in enumerate(name) if mark == "/"}
 
 

@@ -27,7 +27,7 @@ def entry_digest(entry: WalkedFile) -> str:
     """Return the kind of an entry, its permissions and a digest of its content.
 
     Raises:
-        FileNotFoundError: It is gone meanwhile.
+        FileNotFoundError: It was removed.
         OSError: The device failed.
     """
     kind, mode = stat.S_IFMT(entry.info.st_mode), f"{stat.S_IMODE(entry.info.st_mode):04o}"
@@ -41,7 +41,7 @@ def entry_digest(entry: WalkedFile) -> str:
 
 
 def data_ranges(file: int) -> Iterator[tuple[int, int]]:
-    """Yield start and end of what a file holds; between them are holes, which read as zeros."""
+    """Yield start and end of a file's data; holes between them read as zeros."""
     size, at = os.fstat(file).st_size, 0
     while at < size:
         try:

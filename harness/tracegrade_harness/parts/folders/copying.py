@@ -20,15 +20,15 @@ _FICLONE = 0x40049409  # linux/fs.h: share the blocks of another file until one 
 
 
 def copy_folder(source: Path, target: Path, leave_out: frozenset[str] = frozenset()) -> None:
-    """Copy what stands in a folder into another, which is made where it is missing.
+    """Copy the content of a folder into another one, which is created if it is missing.
 
     Args:
-        source: A folder that is trusted to be where it is; its content is not.
-        target: A folder that nobody else changes.
+        source: A folder at a trusted path; its content is not trusted.
+        target: A folder that no other process changes.
         leave_out: Paths below `source` that are not copied.
 
     Raises:
-        OSError: Something could not be read or written.
+        OSError: An entry could not be read or written.
     """
     target.mkdir(parents=True, exist_ok=True)
     with folder_at(source, _HERE) as old, folder_at(target, _HERE) as new:
@@ -36,12 +36,12 @@ def copy_folder(source: Path, target: Path, leave_out: frozenset[str] = frozense
 
 
 def copy_entries(old: int, new: int, leave_out: frozenset[str] = frozenset()) -> None:
-    """Copy what stands in an open folder into another open folder; see `copy_folder`."""
+    """Copy the content of an open folder into another open folder; see `copy_folder`."""
     _Copy(leave_out).entries(old, new)
 
 
 def copy_entry(old: int, new: int, name: str) -> None:
-    """Copy what has a name in an open folder, if there is anything, into another open folder."""
+    """Copy the entry with a name, if it exists, from one open folder into another."""
     with contextlib.suppress(FileNotFoundError):
         _Copy(frozenset()).entry(old, new, name)
 
@@ -55,7 +55,7 @@ def copy_content(source: int, target: int) -> None:
 
 
 class _Copy:
-    """What may not be read is copied without its content: as unreadable, and as large."""
+    """A copy in which unreadable files have no content, but their size and their permissions."""
 
     def __init__(self, leave_out: frozenset[str]) -> None:
         self._leave_out = leave_out
@@ -63,7 +63,7 @@ class _Copy:
     def entries(self, old: int, new: int, below: str = "", depth: int = 1) -> None:
         for name in os.listdir(old):
             if below + name not in self._leave_out:
-                with contextlib.suppress(FileNotFoundError):  # gone meanwhile
+                with contextlib.suppress(FileNotFoundError):  # removed by now
                     self.entry(old, new, name, below, depth)
         copy_attributes(old, new)
 
@@ -119,7 +119,7 @@ def _share_blocks(source: int, target: int) -> bool:
 def copy_attributes(old: int, new: int) -> None:
     """Copy extended attributes where the system has them, the mode and the times."""
     if sys.platform == "linux":
-        with contextlib.suppress(OSError):  # not every file system takes them, nor every user
+        with contextlib.suppress(OSError):  # some file systems and some users cannot set them
             for name in os.listxattr(old):
                 os.setxattr(new, name, os.getxattr(old, name))
     info = os.fstat(old)

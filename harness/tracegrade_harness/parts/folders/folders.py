@@ -1,7 +1,7 @@
 """Folders that a harness makes, locks while it lives, and removes after any agent's work.
 
-A folder is held by a lock of the kernel's, which falls with the process: so what a killed harness
-left behind can be told from what another one works in.
+The kernel releases a folder's lock when the process ends. So an unlocked folder was left by a
+killed harness, and a locked one is in use.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.parts.folders.walk import folder_at, subfolder
 
 PREFIX: Final = "tracegrade-harness-"
-"""Of temporary folders; short, since the path of a socket may have 107 bytes."""
+"""Prefix of temporary folders; short, since the path of a socket may have 107 bytes."""
 WAIT_SECS: Final = 0.02
 _OURS: Final = 0o700
 
@@ -46,14 +46,14 @@ def temporary_folder() -> Iterator[Path]:
 
 
 def hold(folder: Path, *, shared: bool = False) -> int | None:
-    """Hold a folder, and return the file descriptor that does so until it is closed.
+    """Lock a folder, and return the file descriptor that holds the lock until it is closed.
 
     Args:
-        folder: A folder that is there.
-        shared: Others may hold it likewise.
+        folder: An existing folder.
+        shared: Other processes may also hold a shared lock.
 
     Returns:
-        None: somebody else holds it, or has removed it.
+        None if another process has locked or removed the folder.
     """
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -70,12 +70,12 @@ def hold(folder: Path, *, shared: bool = False) -> int | None:
 
 
 def make_own(folder: Path) -> None:
-    """Make a folder of this process's own group, whatever group its parent passes on.
+    """Create a folder of this process's own group, not of its parent's group.
 
-    In a user namespace, files of other groups can be in no overlay.
+    In a user namespace, no overlay can contain files of other groups.
 
     Raises:
-        OSError: It could not be made.
+        OSError: It could not be created.
     """
     folder.mkdir()
     os.chown(folder, -1, os.getegid())
@@ -84,7 +84,7 @@ def make_own(folder: Path) -> None:
 
 @contextmanager
 def shared_folder(folder: Path) -> Iterator[Path]:
-    """Make a folder where it is missing, and hold it together with others until the block ends.
+    """Create a folder if it is missing, and share a lock on it during the block.
 
     Raises:
         EnvironmentFailed: It could not be made.
@@ -103,7 +103,7 @@ def shared_folder(folder: Path) -> Iterator[Path]:
 
 
 def abandoned() -> Iterator[Path]:
-    """Yield this user's temporary folders that no harness holds any more, held by us meanwhile."""
+    """Yield this user's temporary folders that no harness has locked, with a lock on each."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         info = folder.lstat()
         if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid():
@@ -127,7 +127,7 @@ def removed(folder: Path) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder, if it is there, however deep it is and whatever rights were taken from it.
+    """Remove a folder of any depth and with any permissions, if it exists.
 
     No link is followed, and nothing outside of the folder is touched.
 
@@ -151,9 +151,9 @@ def remove(folder: Path) -> None:
 
 
 def _remove_entry(top: int, name: str) -> None:
-    """Remove what stands in an open folder; the folders in it come to stand beside it first.
+    """Remove an entry of an open folder, after moving its subfolders up into that folder.
 
-    So no depth costs more than two open files.
+    So no depth needs more than two open files.
     """
     if not _is_folder(top, name):
         os.unlink(name, dir_fd=top)

@@ -1,7 +1,7 @@
-"""Reading folders that an agent has left, without being led out of them.
+"""Reads folders that an agent has left, without being led out of them.
 
-Folders are opened one below the other and never by a whole path, and no symbolic link is
-followed: whatever is swapped meanwhile, nothing outside of the folder is reached.
+Each folder is opened from its parent and never by a whole path, and no symbolic link is followed.
+So no exchange of a folder during the walk leads outside.
 """
 
 import errno
@@ -13,18 +13,18 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 MAX_DEPTH = 100
-"""Folders below folders that are read; each costs an open file. No template is deeper, so what
-lies deeper stands below a folder that is itself new."""
+"""Depth of folders that are read; each level costs an open file. No template is deeper, so deeper
+entries are below a folder that is itself new."""
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class WalkedFile(NamedTuple):
-    """Something that stands in a folder."""
+    """An entry of a folder."""
 
     folder: int
-    """The open folder that it stands in; valid until the next entry is asked for."""
+    """The open folder that contains it; valid until the next entry is requested."""
     name: str
     path: str
     """From where the walk began."""
@@ -37,10 +37,11 @@ class WalkedFile(NamedTuple):
 
 @contextmanager
 def folder_at(root: Path, at: PurePosixPath) -> Iterator[int]:
-    """Open the folder that stands at a path below a trusted folder.
+    """Open the folder at a path below a trusted folder.
 
     Raises:
-        OSError: It, or a folder on the way to it, is missing, no folder, a link, or unreadable.
+        OSError: The folder, or one on the way to it, is missing, a link, unreadable or another
+            kind of file.
     """
     folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -68,7 +69,7 @@ def regular_file(folder: int, name: str) -> Iterator[int]:
     """Open a file in an open folder to read it; never waits.
 
     Raises:
-        FileNotFoundError: Nothing stands there, or, meanwhile, something that is no file.
+        FileNotFoundError: There is no such entry, or it is not a regular file.
         OSError: It cannot be opened.
     """
     try:
@@ -88,7 +89,7 @@ def regular_file(folder: int, name: str) -> Iterator[int]:
 def walk(folder: int, below: str = "", depth: int = 1) -> Iterator[WalkedFile]:
     """Yield everything below an open folder, a folder's entries before the folder.
 
-    What vanishes meanwhile is left out.
+    Entries that are removed during the walk are left out.
     """
     for name in os.listdir(folder):
         try:
@@ -106,7 +107,7 @@ def _open_folder(folder: int, name: str) -> int:
     try:
         return os.open(name, _FOLDER, dir_fd=folder)
     except OSError as error:
-        if error.errno == errno.ELOOP:  # what some systems say of a link, others ENOTDIR
+        if error.errno == errno.ELOOP:  # errno for a link; some systems give ENOTDIR
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from error
         raise
 

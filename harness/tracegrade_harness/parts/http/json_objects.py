@@ -1,7 +1,7 @@
 """A JSON document as objects: `http:bank/$.credits`, `http:bank/$.holds.h1`.
 
-A document is a few values and collections, and what is in a collection is one object, however
-deep it is; the collection tells only that it is one.
+A document has single values and collections. Each item of a collection is one object, at any
+depth; the collection itself is an object that records only its kind.
 """
 
 import copy
@@ -42,12 +42,12 @@ def object_name(part: str, path: JsonPath) -> str:
 
 
 def digest(value: Any) -> str:
-    """Return a digest of a value; the order of keys is no part of it."""
+    """Return a digest of a value, which does not depend on the order of keys."""
     return xxh3_128_hexdigest(json.dumps(value, sort_keys=True).encode())
 
 
 def remove(document: Any, path: JsonPath) -> None:
-    """Remove what a path leads to, if it is there; of the whole document nothing is left out."""
+    """Remove the value at a path, if there is one; the whole document cannot be removed."""
     if not path:
         return
     for _, holder in matches(document, path[:-1]):

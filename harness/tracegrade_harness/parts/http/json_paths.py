@@ -1,8 +1,8 @@
-"""Paths into JSON documents that lead to what an agent can change: `$.holds.h1`, `$.sent[0]`.
+"""Paths into JSON documents that lead to values an agent can change: `$.holds.h1`, `$.sent[0]`.
 
-Written as in task files: `$`, then `.name`, `."any name"` or `[0]`. Where many values are meant,
-`*` stands for any name or item: `$.holds.*`. A name may hold placeholders, `$.holds.{id}`; what
-they stand for is never read as a part of the path.
+The syntax is as in task files: `$`, then `.name`, `."any name"` or `[0]`. Where several values are
+allowed, `*` matches any name or item: `$.holds.*`. A name may have placeholders, `$.holds.{id}`;
+their values are never read as a part of the path.
 """
 
 import json
@@ -24,7 +24,7 @@ _PLAIN: Final = re.compile(r"[\w-]+")
 
 
 class NoPath(Exception):
-    """A text is no path into a document; the text says why."""
+    """A text is not a path into a document; the text says why."""
 
 
 def parsed(text: str, *, wildcards: bool = False) -> JsonPath:
@@ -48,7 +48,7 @@ def parsed(text: str, *, wildcards: bool = False) -> JsonPath:
 
 
 def fault(text: str, *, wildcards: bool = False) -> tuple[str, str] | None:
-    """Return (fact, way out) of a text that is no path; None if it is one."""
+    """Return (fact, way out) of an invalid path; None for a valid one."""
     try:
         parsed(text, wildcards=wildcards)
     except NoPath as error:
@@ -63,12 +63,12 @@ def text_of(path: JsonPath) -> str:
 
 
 def with_names(path: JsonPath, meaning: Callable[[str], str]) -> JsonPath:
-    """Return a path whose names are replaced by what a function says of each."""
+    """Return a path whose names are replaced by a function."""
     return tuple(meaning(step) if isinstance(step, str) else step for step in path)
 
 
 def matches(document: Any, path: JsonPath) -> Iterator[tuple[JsonPath, Any]]:
-    """Yield each value that a path leads to, with the path to it alone, in document order."""
+    """Yield each value that a path matches, with its exact path, in document order."""
     found: list[tuple[JsonPath, Any]] = [((), document)]
     for step in path:
         found = [

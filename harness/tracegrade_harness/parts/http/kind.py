@@ -22,7 +22,7 @@ from tracegrade_queries.files.shape import dotted
 from tracegrade_queries.files.yaml_source import Problem
 
 _STEP: Final = r"""(?:\.[^.\[\]"*?]+|\."(?:[^"\\]|\\.)+"|\[\d+\])"""
-"""What leads from a document to a collection in it."""
+"""A step from a document to a collection in it."""
 _APP: Final = re.compile(r"[\w.]+:\w+", re.ASCII)
 
 

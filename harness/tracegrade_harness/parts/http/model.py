@@ -19,15 +19,17 @@ class HttpFault(Strict):
 
 
 class Http(Strict):
-    """An HTTP service with a state, on a port of this machine; of `routes` and `app` one."""
+    """An HTTP service with a state, on a port of this machine; `routes` or `app` defines it."""
 
     state: Name | None = None
-    """The state that each trial starts from, a JSON document beside the suite; without it `{}`."""
+    """A JSON document, relative to the suite, with the initial state of each trial; `{}` without
+    it."""
     routes: Name | None = None
-    """A YAML file beside the suite: what each request reads and changes."""
+    """A YAML file, relative to the suite, with the routes: each reads and changes the state."""
     app: Name | None = None
-    """`MODULE:NAME` of a function beside the suite that takes the state, a dict, and returns an
-    ASGI app that changes it in place. It runs outside of the sandbox, and only with `--trust`."""
+    """`MODULE:NAME` of a function in the suite's folder that takes the state, a dict, and returns
+    an ASGI app that changes it in place. It runs outside of the sandbox, and only with `--trust`.
+    """
     url_env: Name | None = None
     """Environment variable that gets the service's URL."""
     calls: list[Name] = Field(default_factory=list)

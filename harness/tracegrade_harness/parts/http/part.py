@@ -35,7 +35,7 @@ from tracegrade_harness.parts.servers.http_server import HttpServer
 from tracegrade_harness.parts.state_reading import ReadableState, StateReading
 
 QUIET_SECS: Final = 1.0
-"""How long requests of an agent that has ended may go on before they are held."""
+"""Seconds that requests may continue after their agent has ended, before they count as held."""
 _STATE: Final = "state.json"
 _ROUTES: Final = "routes.yaml"
 
@@ -44,7 +44,7 @@ App: TypeAlias = Callable[[Any], ASGIApp]
 
 @dataclass(frozen=True)
 class HttpLocation:
-    """How an agent finds a service, and what of it counts."""
+    """The variable and rules of a service in a suite."""
 
     name: str
     """The part's."""
@@ -59,13 +59,13 @@ class HttpLocation:
 
     @property
     def title(self) -> str:
-        """What the names of its objects begin with."""
+        """Prefix of the names of its objects."""
         return f"http:{part_text(self.name)}"
 
 
 @dataclass(frozen=True)
 class HttpSource:
-    """What a service is made from; of routes and an app one."""
+    """The files of a service; it has routes or an app."""
 
     state: Path | None
     routes: Path | None
@@ -75,7 +75,7 @@ class HttpSource:
 
 
 class HttpPart:
-    """A service, of which each trial gets its own."""
+    """A service; each trial gets one of its own."""
 
     def __init__(self, location: HttpLocation, source: HttpSource) -> None:
         self._location = location
@@ -156,21 +156,21 @@ class OpenedHttp(ReadableState):
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """Environment variables by which an agent finds the service."""
+        """The environment variables with which an agent finds the service."""
         address = self._server.address
         url = f"http://{address.host}:{address.port}"
         return {self._location.variable: url} if self._location.variable else {}
 
     @property
     def addresses(self) -> Sequence[ServiceAddress]:
-        """Where an agent has to reach it."""
+        """The addresses at which an agent must reach it."""
         return [self._server.address]
 
     def document(self) -> Any:
-        """Return a copy of the state, once no request is under way or it takes too long.
+        """Return a copy of the state, after waiting some time for requests to end.
 
         Raises:
-            EnvironmentFailed: The app does not answer, or keeps what JSON has not.
+            EnvironmentFailed: The app does not answer, or its state is not JSON.
         """
         self._is_quiet()
         return self._document()
@@ -246,7 +246,7 @@ class OpenedHttp(ReadableState):
 
 
 def _is_less(now: Any, before: Any) -> bool:
-    """Return whether a quota is not what it was; what is no number is none at all."""
+    """Return whether a quota is lower, or, if not a number, whether it changed."""
     numbers = (now, before)
     if any(isinstance(each, bool) or not isinstance(each, (int, float)) for each in numbers):
         return bool(now != before)
@@ -281,7 +281,7 @@ def _imported(name: str, folder: Path) -> App:
         sys.path.append(str(folder))
     try:
         found: App = getattr(importlib.import_module(module), attribute)
-    except Exception as error:  # whatever the suite's own code does
+    except Exception as error:  # any error in the suite's own code
         msg = f"app '{name}' cannot be imported from '{folder}': {error!r}; correct it"
         raise EnvironmentFailed(msg) from error
     return found

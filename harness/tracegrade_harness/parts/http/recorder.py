@@ -14,14 +14,15 @@ from tracegrade_harness.parts.http.model import HttpFault
 from tracegrade_harness.parts.http.routes import NOTHING, Request, RoutedService
 
 MAX_BODY_BYTES: Final = 1 << 20
-"""Of one request."""
+"""Largest body of one request."""
 MAX_BYTES: Final = 64 << 20
-"""Of all requests that are kept; the next one is refused, and no verifier can tell any more."""
+"""Most bytes of all recorded requests. The next one is refused, and verifiers can no longer judge.
+"""
 MAX_DEPTH: Final = 100
 """Levels of a document."""
 _TOO_DEEP: Final = f"it has more than {MAX_DEPTH} levels"
 _CALL_BYTES: Final = 500
-"""What a request takes beside its body."""
+"""Bytes that a request uses in addition to its body."""
 
 
 class RecordedRequest(NamedTuple):

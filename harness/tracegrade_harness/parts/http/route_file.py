@@ -38,7 +38,7 @@ _WAY_OUT: Final = "see docs/guides/environments.md for what a route may have"
 
 
 class Route(BaseModel):
-    """What is done with the requests of one method and path, if `when` holds; the first counts."""
+    """The effect of requests with one method and path, if `when` holds; the first match counts."""
 
     model_config = ConfigDict(
         extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True
@@ -46,7 +46,7 @@ class Route(BaseModel):
 
     method: Annotated[str, Field(pattern=f"^({'|'.join(METHODS)})$")]
     path: Annotated[str, Field(pattern="^/")]
-    """`/holds/{id}`: a placeholder stands for one segment."""
+    """`/holds/{id}`: a placeholder matches one segment."""
     when: dict[Name, Any] = Field(default_factory=dict)
     """Path of the state → the value there; null: none. Else the next route is asked."""
     read: Name | None = None

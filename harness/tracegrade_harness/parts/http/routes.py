@@ -1,7 +1,7 @@
-"""Answers requests as routes say, and changes the state of a service by that.
+"""Answers requests by the routes of a service, and changes its state.
 
-A request changes all that its route says, or nothing: what cannot be done is answered with 400 if
-the request lacks something, else with 409.
+A request makes all changes of its route, or none. If it lacks something, the answer is 400; if its
+changes cannot be made for another reason, the answer is 409.
 """
 
 import copy
@@ -183,7 +183,7 @@ class _Handling:
 
 
 def _names(pattern: str, path: str) -> dict[str, str] | None:
-    """Return what the placeholders of a route's path stand for; None if it is another path."""
+    """Return the values of the placeholders in a route's path; None if the paths differ."""
     ours, theirs = pattern.split("/"), [unquote(segment) for segment in path.split("/")]
     if len(ours) != len(theirs):
         return None
@@ -204,5 +204,5 @@ def _number(value: Any, status: int = 400) -> int | float:
 
 
 def _text(value: Any) -> str:
-    """Return a value as it stands in a longer text, or in a path."""
+    """Return a value as it is written in a longer text, or in a path."""
     return value if isinstance(value, str) else json.dumps(value)

@@ -1,8 +1,8 @@
 """Reads a database's catalogs: tables, columns, functions and everything else but rows.
 
-Definitions are written by PostgreSQL itself, from its catalogs. None of these queries reads a
-table of an agent, nor calls anything of its: they work on types, functions and operators of
-`pg_catalog` alone, which the connection's search path sees to.
+PostgreSQL itself writes the definitions, from its catalogs. These queries read no table of an
+agent and call nothing that an agent made. They use only types, functions and operators of
+`pg_catalog`; the connection's search path ensures that.
 """
 
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ class StoredTable(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What names of its objects have: `public.orders`."""
+        """The name in names of its objects: `public.orders`."""
         return qualified(self.schema, self.name)
 
 
@@ -48,13 +48,13 @@ class SchemaObject(NamedTuple):
     table: str | None
     """The table that it belongs to, `public.orders`."""
     definition: str
-    """All that makes it what it is."""
+    """Its complete definition."""
     is_value: bool = False
     """It is how far a sequence has come."""
 
 
 def qualified(schema: str, name: str) -> str:
-    """Return the name of something in a schema, in which dots stand between the two alone."""
+    """Return the name of an object in a schema, with one dot between both."""
     return ".".join(part_text(part).replace(".", r"\x2e") for part in (schema, name))
 
 
@@ -109,22 +109,22 @@ def _object(
 
 
 def _spaced(text: str) -> str:
-    """Return a text with spaces and commas, of arguments for one, as a part of a name."""
+    """Return a text with spaces and commas, such as arguments, as a part of a name."""
     return ",".join(part_text(part) for part in text.split(","))
 
 
 _USERS: Final = "left(n.nspname::text, 3) <> 'pg_' AND n.nspname <> 'information_schema'"
-"""Schemas of users: nobody can make one whose name begins so, and temporary ones do."""
+"""Condition for users' schemas: PostgreSQL reserves the prefix for its own and temporary ones."""
 
 
 def _rights(column: str, kind: str, owner: str) -> str:
-    """Return SQL for who may do what, in an order that does not depend on who gave it when."""
+    """Return SQL for the granted rights, in an order independent of their history."""
     given = f"coalesce({column}, acldefault('{kind}', {owner}))"
     return f'(SELECT array_agg(a::text ORDER BY a::text COLLATE "C") FROM unnest({given}) AS a)'
 
 
 def _text(*values: str) -> str:
-    """Return SQL for values as one text; each is told apart from the next, NULL from ''."""
+    """Return SQL for values as one text, with clear limits, and with NULL distinct from ''."""
     return f"textin(record_out(ROW({', '.join(values)})))"
 
 
@@ -312,7 +312,7 @@ _RARE: Final = (
     *("pg_publication", "pg_default_acl", "pg_event_trigger", "pg_language", "pg_transform"),
     *("pg_foreign_data_wrapper", "pg_foreign_server"),
 )
-"""Catalogs of what agents seldom make; a row of theirs is a definition as it stands."""
+"""Catalogs that agents seldom fill; each row is a definition in itself."""
 _OTHERS: Final = "\nUNION ALL".join(
     f"""
 SELECT i.type, i.identity, textin(record_out(ROW(c.*)))

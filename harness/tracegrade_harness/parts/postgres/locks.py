@@ -10,7 +10,7 @@ from tracegrade_harness.parts.names import path_text
 from tracegrade_harness.parts.postgres.catalog import qualified
 
 QUIET_SECS: Final = 2.0
-"""How long the transactions of an agent that has ended may take to end, too."""
+"""Seconds that transactions may continue after their agent has ended."""
 
 _TRANSACTIONS: Final = """
 SELECT 'transaction' FROM pg_stat_activity

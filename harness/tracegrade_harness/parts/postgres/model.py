@@ -10,8 +10,8 @@ class Postgres(Strict):
     """A PostgreSQL database, on a server that the harness starts."""
 
     from_: Name = Field(alias="from")
-    """An SQL script beside the suite that makes it, as `pg_dump --no-owner --no-privileges`
-    writes it, too. It is run by a role without special rights."""
+    """An SQL script, relative to the suite, that makes the database; the output of `pg_dump
+    --no-owner --no-privileges` works. A role without special rights runs it."""
     url_env: Name | None = None
     """Environment variable that gets the database's URL."""
     ignore: list[Glob] = Field(default_factory=list)

@@ -1,8 +1,8 @@
-"""A PostgreSQL database as a part of an environment; `rows.py` says what its objects are.
+"""A PostgreSQL database as a part of an environment; `rows.py` defines its objects.
 
-The template is a whole cluster, kept in the folder of frozen environments: a script is run once,
-so `now()` and `random()` in it give every trial the same. A harness starts one server with a copy
-of it, and each trial gets a database of its own there.
+The template is a whole cluster in the folder of frozen environments. Its script runs once, so
+`now()` and `random()` in it give every trial the same values. A harness starts one server with a
+copy of the template, and each trial gets a database of its own there.
 """
 
 import secrets
@@ -32,7 +32,7 @@ from tracegrade_harness.parts.state_reading import ReadableState, StateReading
 
 _CLUSTER: Final = "cluster"
 _BUILT: Final = "built"
-"""Tells one building from another; a server that has the template goes on when that is moved."""
+"""Identifies one build; a server that uses the template continues after the template is moved."""
 
 
 Answer = TypeVar("Answer")
@@ -40,7 +40,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class PostgresLocation:
-    """How an agent finds a database, and what of it counts."""
+    """The variable and rules of a database in a suite."""
 
     name: str
     """The part's."""
@@ -51,12 +51,12 @@ class PostgresLocation:
 
     @property
     def title(self) -> str:
-        """What the names of its objects begin with."""
+        """Prefix of the names of its objects."""
         return f"postgres:{part_text(self.name)}"
 
 
 class PostgresPart:
-    """A database that a script makes, of which each trial gets a copy."""
+    """A database that a script makes; each trial gets a copy."""
 
     def __init__(self, location: PostgresLocation, source: Path) -> None:
         self._location = location
@@ -114,11 +114,11 @@ class PostgresPart:
 
         Args:
             source: The database.
-            reader: Knows what is in it; None if nobody does.
+            reader: The reader that has read it; None if there is none.
 
         Raises:
             EnvironmentFailed: The server cannot be started, or the disk is full.
-            psycopg.errors.ObjectInUse: Somebody is connected to it, or has prepared something.
+            psycopg.errors.ObjectInUse: It has a connection or a prepared transaction.
         """
         server = self._running()
         new = DatabaseReader(self._location.title, self._location.ignore, server.seed)
@@ -168,13 +168,13 @@ class OpenedPostgres(ReadableState):
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """Environment variables by which an agent finds the database."""
+        """The environment variables with which an agent finds the database."""
         url = self._server.url(self._database)
         return {self._location.variable: url} if self._location.variable else {}
 
     @property
     def addresses(self) -> Sequence[ServiceAddress]:
-        """Where an agent has to reach it."""
+        """The addresses at which an agent must reach it."""
         return [self._server.address]
 
     @contextmanager
@@ -196,9 +196,9 @@ class OpenedPostgres(ReadableState):
         return self._ask(self.reader.read)
 
     def held(self) -> list[str]:
-        """Return open and prepared transactions, and what is locked.
+        """Return open and prepared transactions, and locked objects.
 
-        Those of an agent whose processes have ended have a moment to end, too.
+        Transactions of an agent that has ended get a moment to end.
         """
         return self._ask(lambda connection: held_names(connection, self._location.title))
 
@@ -212,10 +212,10 @@ class OpenedPostgres(ReadableState):
             raise EnvironmentFailed(msg) from error
 
     def clone(self, root: Path) -> "OpenedPostgres":
-        """Return a copy as it is now.
+        """Return a copy of the present state.
 
-        PostgreSQL copies no database to which somebody is connected, or in which a transaction is
-        prepared; instead of that comes a fresh one, in which no undo can prove anything.
+        PostgreSQL cannot copy a database with a connection or a prepared transaction. Then the
+        copy is a fresh database, in which no undo can prove anything.
         """
         try:
             return self._part.copy_of(self._database.name, self.reader)
@@ -223,5 +223,5 @@ class OpenedPostgres(ReadableState):
             return self._part.open(root)
 
     def close(self) -> None:
-        """Remove the database, whoever is connected to it. Idempotent."""
+        """Remove the database and its connections. Idempotent."""
         self._server.drop(self._database)

@@ -19,7 +19,7 @@ _PATTERNS: Final = (
     "usr/pgsql-*/bin",
     "opt/homebrew/opt/postgresql*/bin",
 )
-"""Where Debian, Red Hat's and Homebrew's packages put what is not on the path."""
+"""Folders in which packages of Debian, Red Hat and Homebrew put programs outside of PATH."""
 _NEEDED: Final = ("initdb", "postgres")
 
 

@@ -1,11 +1,11 @@
 """Reads everything in a PostgreSQL database as objects: its rows, and its catalogs.
 
-A row is named by its primary key, `postgres:shop/public.orders/7`, or by its content if it has
-none, `postgres:shop/public.log/row:DIGEST`. The server makes one digest of each table first; rows
-are read only where that is another one than when they were last read. How far sequences have come
-is hidden: they move on even where everything is rolled back.
+A row is named by its primary key, `postgres:shop/public.orders/7`. Without a key, it is named by
+its content, `postgres:shop/public.log/row:DIGEST`. The server makes one digest of each table
+first; rows are read only if that digest has changed since the last reading. Positions of sequences
+are hidden, because they advance even if a transaction is rolled back.
 
-Values are written by the output functions of their types, which only the superuser can make:
+The output functions of types write the values, and only the superuser can make such functions. So
 casts, operators and functions that an agent left are never called.
 """
 
@@ -67,11 +67,11 @@ class DatabaseReader:
     def read(self, connection: "psycopg.Connection[Any]") -> StateReading:
         """Return all objects, as they are at one moment.
 
-        What somebody has locked, or cannot be read for another reason, is as it was when it was
-        last read; the table, or for the schema the database, then says why.
+        If a table is locked, or cannot be read for another reason, its rows keep their last state.
+        The table then gives the reason; for the schema, the database does.
 
         Raises:
-            psycopg.Error: The server is gone.
+            psycopg.Error: The server has ended.
         """
         reading = StateReading()
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -89,7 +89,7 @@ class DatabaseReader:
         return reading
 
     def _read_schema(self, connection: "psycopg.Connection[Any]") -> str:
-        """Read everything but rows, and return what is to be said of the whole."""
+        """Read everything except rows, and return the state of the database's own object."""
         try:
             with connection.transaction():
                 self._schema = [*schema_objects(connection)]
@@ -173,7 +173,7 @@ def _reason(error: psycopg.Error) -> str:
 
 
 def _value(text: Any, type_: str) -> object:
-    """Return a value of a key so that its name is as one writes it: 7, not '7'."""
+    """Return a value of a key in the form for names: 7, not '7'."""
     return Decimal(text) if type_ in _NUMBERS else str(text)
 
 
@@ -188,7 +188,7 @@ def _row(columns: Sequence[Any]) -> sql.Composed:
 
 
 def _rows_query(table: StoredTable, hidden: Mapping[str, str]) -> sql.Composed:
-    """Return SQL for the key of each row, a digest of what is shown, and of each hidden column."""
+    """Return SQL for each row's key, digest of visible columns, and digest of each hidden one."""
     shown = [each for each in table.columns if each.name not in hidden]
     rows = [shown, *([each] for each in table.columns if each.name in hidden)]
     digests = [sql.SQL("md5({})").format(_row(each)) for each in rows]

@@ -1,6 +1,6 @@
-r"""SQL scripts, as people write them and `pg_dump` does, cut into what a server takes at once.
+r"""Splits SQL scripts, written by people or by `pg_dump`, into statements for a server.
 
-Rows between `COPY … FROM stdin;` and `\.` are no SQL, and are sent apart.
+Rows between `COPY … FROM stdin;` and `\.` are not SQL, and are sent separately.
 """
 
 import re
@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 _COPY: Final = re.compile(r"COPY\s.+\sFROM\s+stdin\b.*;\s*", re.IGNORECASE)
 _ONLY_PSQL: Final = re.compile(r"\\(un)?restrict\b.*\s*")
-"""What newer `pg_dump`s write for `psql` alone."""
+"""Commands that newer versions of `pg_dump` write for `psql` alone."""
 
 
 class ScriptPiece(NamedTuple):
@@ -19,7 +19,7 @@ class ScriptPiece(NamedTuple):
     """Where it begins, from 1."""
     sql: str
     rows: str | None = None
-    """Of a COPY, as text."""
+    """Rows of a COPY, as text."""
 
 
 def pieces(script: str) -> Iterator[ScriptPiece]:

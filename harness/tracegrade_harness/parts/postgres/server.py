@@ -1,11 +1,11 @@
-"""A PostgreSQL server of the harness's own: one template, and a database of its own per trial.
+"""A PostgreSQL server of the harness: one template, and one database for each trial.
 
-Everything in a database belongs to the role `owner`, which nobody logs in as. The agent of a
-trial logs in by a role of that trial, which acts as `owner` and can connect to its own database
-alone. The database itself belongs to the superuser: an agent neither drops nor configures it.
+Everything in a database belongs to the role `owner`, which cannot log in. A trial's agent logs in
+with a role of the trial, which acts as `owner` and can connect to its own database alone. The
+database itself belongs to the superuser: an agent can neither drop nor configure it.
 
-The harness reads as `reader`, which may read all and change nothing: whatever functions, casts
-or operators an agent leaves, none of them gets rights that it had not.
+The harness reads as `reader`, which may read everything and change nothing. So functions, casts
+and operators that an agent leaves never get rights that they had not.
 """
 
 import secrets
@@ -38,7 +38,7 @@ TEMPLATE: Final = "frozen"
 OWNER: Final = "owner"
 READER: Final = "reader"
 MAX_CONNECTIONS: Final = 40
-"""Of one agent."""
+"""Most connections of one agent."""
 
 _SUPERUSER: Final = "postgres"
 _DATA: Final = "data"
@@ -67,7 +67,7 @@ _SETTINGS: Final = {
     "log_min_error_statement": "panic",
 }
 _READING: Final = {
-    # As code of agents is found by no name, and values are written in one way whatever agents set.
+    # Agents' code is not found by any name, and values have one format despite agents' settings.
     "search_path": "pg_catalog,pg_temp",
     "default_transaction_read_only": "on",
     "row_security": "off",
@@ -87,7 +87,7 @@ _READING: Final = {
 
 
 class TrialDatabase(NamedTuple):
-    """A database, and how an agent comes to it."""
+    """A database, and the login with which an agent connects."""
 
     name: str
     """Also that of its role."""
@@ -198,7 +198,7 @@ class PostgresServer:
         return made
 
     def drop(self, database: TrialDatabase) -> None:
-        """Remove a database and its role, whoever is connected. Idempotent."""
+        """Remove a database, its role and its connections. Idempotent."""
         with suppress(psycopg.OperationalError):  # it is gone with its server
             self._roll_back_prepared(database.name)
             name = sql.Identifier(database.name)
@@ -237,7 +237,7 @@ class PostgresServer:
 
     @contextmanager
     def loading(self) -> Iterator["psycopg.Connection[Any]"]:
-        """Connect to the template as its owner, who can log in for as long as that lasts."""
+        """Connect to the template as its owner, who can log in until the block ends."""
         owner, secret = sql.Identifier(OWNER), password()
         with self.connected() as admin:
             login = sql.SQL("ALTER ROLE {} LOGIN PASSWORD {}").format(owner, sql.Literal(secret))
@@ -313,7 +313,7 @@ def _command(*before: str | Path, settings: Mapping[str, str] = _SETTINGS) -> li
 
 
 def copy_cluster(source: Path, target: Path) -> None:
-    """Copy a cluster that nobody works in.
+    """Copy a cluster that no server uses.
 
     Raises:
         EnvironmentFailed: This machine failed.

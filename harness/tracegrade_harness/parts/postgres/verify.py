@@ -1,7 +1,8 @@
-"""Verifies what a query of a PostgreSQL database gives.
+"""Verifies the result of a query in a PostgreSQL database.
 
-The query reads the trial's own database, by a role that may change nothing, in a transaction that
-only reads: a copy could tell no more, and there is none while somebody is connected.
+The query reads the trial's own database, by a role that may change nothing, in a read-only
+transaction. A copy would give the same result, and PostgreSQL cannot copy a database that has a
+connection.
 """
 
 from collections.abc import Iterator
@@ -17,18 +18,18 @@ from tracegrade_harness.parts.verifying.result import Context, Finding, printabl
 from tracegrade_harness.parts.verifying.rows import compared, rows_read
 
 MAX_SECS: Final = 30.0
-"""Of one query."""
+"""Time limit of one query."""
 
 _BOOL, _BYTEA, _JSON = 16, 17, (114, 3802)
 _NUMBERS: Final = (20, 21, 23, 26, 700, 701, 1700)
-"""Numbers of types, which no release changes. All else is a text, as PostgreSQL writes it."""
+"""Numbers of types, which no release changes. Other types are texts, as PostgreSQL writes them."""
 
 
 def verify_postgres(verifier: PostgresVerifier, context: Context) -> Finding:
-    """Return whether a query gives what the suite expects.
+    """Return whether a query gives the expected result.
 
-    What somebody has locked does not hold what is asked, nor does what is asked by names that the
-    agent has given another meaning.
+    The verifier fails if a table is locked, or if the agent has given a name in the query another
+    meaning.
 
     Raises:
         EnvironmentFailed: The server does not answer.

@@ -25,7 +25,7 @@ _READ: Final[Mapping[bytes, Callable[[Any, bytes], Any]]] = {
     b"hash": lambda client, key: client.hgetall(key),
     b"zset": lambda client, key: client.zrange(key, 0, -1, withscores=True),
 }
-"""How values are asked for; those of other types as Redis itself writes them."""
+"""Functions that read values by type; Redis itself writes values of other types."""
 
 
 def read_keys(client: Any, title: str, ignore: Globs) -> StateReading:
@@ -55,7 +55,7 @@ def key_name(key: bytes) -> str:
 
 
 def value_of(client: Any, key: str) -> Any:
-    """Return the value of a key; None if there is none, bytes for types without values of JSON."""
+    """Return a key's value: None without one, bytes for types that are not JSON."""
     name = key.encode("utf-8", "surrogateescape")
     kind = client.type(name)
     if kind == b"none":
@@ -117,7 +117,7 @@ def _dumped(client: Any, key: bytes) -> Any:
 
 
 def _comparable(value: Any) -> Any:
-    """Return a value in an order that does not depend on how it came to be."""
+    """Return a value in an order that does not depend on its history."""
     if isinstance(value, dict):
         return sorted(value.items())
     return sorted(value) if isinstance(value, set) else value

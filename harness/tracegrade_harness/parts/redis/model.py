@@ -10,8 +10,8 @@ class Redis(Strict):
     """A Redis database, on a server that the harness starts."""
 
     from_: Name = Field(alias="from")
-    """A file beside the suite with the commands that fill it, one a line, as `redis-cli` has
-    them: `SET greeting "hello world"`."""
+    """A file, relative to the suite, with the commands that fill it, one per line, as in
+    `redis-cli`: `SET greeting "hello world"`."""
     url_env: Name | None = None
     """Environment variable that gets the database's URL."""
     ignore: list[Glob] = Field(default_factory=list)

@@ -23,7 +23,7 @@ _DUMP: Final = "dump.jsonl"
 
 @dataclass(frozen=True)
 class RedisLocation:
-    """How an agent finds a database, and what of it counts."""
+    """The variable and rules of a database in a suite."""
 
     name: str
     """The part's."""
@@ -34,12 +34,12 @@ class RedisLocation:
 
     @property
     def title(self) -> str:
-        """What the names of its objects begin with."""
+        """Prefix of the names of its objects."""
         return f"redis:{part_text(self.name)}"
 
 
 class RedisPart:
-    """A database that commands fill, of which each trial gets one on a server of its own."""
+    """A database that commands fill; each trial gets a server of its own."""
 
     def __init__(self, location: RedisLocation, source: Path) -> None:
         self._location = location
@@ -110,12 +110,12 @@ class OpenedRedis(ReadableState):
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """Environment variables by which an agent finds the database."""
+        """The environment variables with which an agent finds the database."""
         return {self._location.variable: self._server.url} if self._location.variable else {}
 
     @property
     def addresses(self) -> Sequence[ServiceAddress]:
-        """Where an agent has to reach it."""
+        """The addresses at which an agent must reach it."""
         return [self._server.address]
 
     def value(self, key: str) -> Any:
@@ -129,7 +129,8 @@ class OpenedRedis(ReadableState):
     def read(self) -> StateReading:
         """Return all keys as they are now.
 
-        While a script of an agent does not end, the database is an object that says so, alone.
+        While an agent's script does not end, the only object is the database, marked as
+        unreadable.
 
         Raises:
             EnvironmentFailed: The server does not answer.

@@ -1,7 +1,7 @@
-"""A Redis server of one trial, on a port of its own, which keeps nothing on the disk.
+"""A Redis server of one trial, on its own port; it writes nothing to disk.
 
-The agent is a user without rights to configure, extend or replicate the server: nothing of what
-it does there leads to a file or to another machine.
+The agent is a user without rights to configure, extend or replicate the server. So nothing that it
+does there reaches a file or another machine.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ from tracegrade_harness.parts.servers.managed_server import (
 ACCOUNTS: Final = ("redis", "nobody")
 AGENT: Final = "agent"
 ANSWER_SECS: Final = 20.0
-"""How long a server may take for an answer; scripts of agents hold it up."""
+"""Seconds that a server may take for an answer; scripts of agents delay it."""
 
 _HARNESS: Final = "harness"
 _TRIES: Final = 5
@@ -63,7 +63,7 @@ class RedisServer:
             EnvironmentFailed: It cannot be started.
         """
         self._passwords = {_HARNESS: password(), AGENT: password()}
-        for tries_left in reversed(range(_TRIES)):  # somebody else may take the port meanwhile
+        for tries_left in reversed(range(_TRIES)):  # another process may have taken the port
             folder = ServerFolder(*ACCOUNTS)
             self.address = ServiceAddress(HOST, free_port())
             command = [program(), str(self._configured(folder))]
@@ -80,7 +80,7 @@ class RedisServer:
 
     @property
     def url(self) -> str:
-        """How an agent connects."""
+        """The URL with which an agent connects."""
         who = f"{AGENT}:{self._passwords[AGENT]}"
         return f"redis://{who}@{self.address.host}:{self.address.port}/0"
 

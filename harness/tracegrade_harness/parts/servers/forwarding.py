@@ -60,12 +60,12 @@ class Forwarding:
             self._loop.add_reader(listener, self._accept, listener, service)
 
     def _accept(self, listener: socket.socket, service: ServiceAddress) -> None:
-        """Carry the next connection. It has an owner at any time, so that none is left open."""
+        """Carry the next connection, which always has an owner, so that none is left open."""
         try:
             connection, _ = listener.accept()
         except BlockingIOError:
             return
-        except OSError:  # of too many open files, say, which would be told again at once
+        except OSError:  # for example too many open files; the event would repeat at once
             self._loop.remove_reader(listener)
             self._loop.call_later(RETRY_SECS, self._listen, listener, service)
             return
@@ -80,7 +80,9 @@ class Forwarding:
 
 async def _carry(connection: socket.socket, service: ServiceAddress) -> None:
     """Carry a connection to its service, both ways, until both have ended and all was read."""
-    with contextlib.suppress(OSError):  # where nobody listens, it is as if nobody did here
+    with contextlib.suppress(
+        OSError
+    ):  # if no process listens, the connection closes as if none did here
         reader, writer = await asyncio.open_connection(sock=connection)
         try:
             there, back = await asyncio.open_connection(*service)

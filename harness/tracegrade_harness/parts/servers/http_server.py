@@ -1,4 +1,4 @@
-"""Serves an ASGI app on a free loopback port, in a thread with an event loop of its own."""
+"""Serves an ASGI app on a loopback port, in a thread with its event loop."""
 
 import asyncio
 import socket
@@ -14,7 +14,7 @@ from tracegrade_harness.parts.part import ServiceAddress
 
 HOST: Final = "127.0.0.1"
 ANSWER_SECS: Final = 10.0
-"""How long an app may keep its event loop to itself."""
+"""Seconds that an app may block its event loop."""
 
 Result = TypeVar("Result")
 
@@ -23,7 +23,9 @@ class HttpServer:
     """A server that runs until it is closed."""
 
     def __init__(self, app: ASGIApp) -> None:
-        self._socket = socket.create_server((HOST, 0))  # whoever connects now is served soon
+        self._socket = socket.create_server(
+            (HOST, 0)
+        )  # the server soon accepts clients that connect now
         config = uvicorn.Config(
             app,
             loop="asyncio",
@@ -39,10 +41,10 @@ class HttpServer:
         self._thread.start()
 
     def call(self, read: Callable[[], Result]) -> Result:
-        """Return what a function returns that is called between two steps of the app.
+        """Return the result of a function that is called between two steps of the app.
 
         Raises:
-            EnvironmentFailed: The app does not come to an end of its step.
+            EnvironmentFailed: The app does not finish its step.
         """
 
         async def answered() -> Result:
@@ -56,7 +58,7 @@ class HttpServer:
             raise EnvironmentFailed(msg) from error
 
     def close(self) -> None:
-        """Let it end with its connections, which takes it a moment that nobody waits for."""
+        """Tell it to end with its connections; this does not wait for the end."""
         self._server.should_exit = True
 
     def _serve(self) -> None:

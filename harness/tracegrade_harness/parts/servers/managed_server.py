@@ -1,8 +1,8 @@
-"""Servers of other makers that the harness starts, in folders that fall with it.
+"""Third-party servers that the harness starts, in folders that end with the harness.
 
-Each has a keeper (`server_supervisor.py`), which ends it when the harness has ended, for whatever
-reason.
-A server's folder is locked as long as somebody keeps it: an unlocked one is for `remove_dead`.
+Each has a supervisor (`server_supervisor.py`), which ends it after every kind of end of the
+harness. A server's folder is locked while its supervisor lives; `remove_dead` removes unlocked
+folders.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ _LAST_WORDS: Final = 500
 
 
 class ServerUser(NamedTuple):
-    """Who a server runs as, if not as the harness does."""
+    """The user that runs a server, if it is not the harness's own."""
 
     id: int
     group: int
@@ -46,14 +46,14 @@ class ServerFolder:
     """A new folder for a server, which only the server's user and the superuser can enter."""
 
     def __init__(self, *accounts: str) -> None:
-        """Make the folder.
+        """Create the folder.
 
         Args:
-            accounts: Accounts of this machine, of which a harness that is run by the superuser
-                takes the first that exists: servers that agents talk to have no such rights.
+            accounts: Accounts of this machine. A harness that the superuser runs takes the first
+                that exists, so that servers for agents have no superuser's rights.
 
         Raises:
-            EnvironmentFailed: It cannot be made.
+            EnvironmentFailed: It cannot be created.
         """
         self.user = _user(accounts)
         try:
@@ -151,7 +151,7 @@ class ManagedServer:
 
     @property
     def folder(self) -> Path:
-        """Where it runs."""
+        """Its working folder."""
         return self._folder.path
 
     def has_ended(self) -> bool:
@@ -207,19 +207,19 @@ class ManagedServer:
 
 
 def free_port() -> int:
-    """Return a port of this machine on which nobody listens now."""
+    """Return a port of this machine on which no process listens now."""
     with socket.create_server((HOST, 0)) as found:
         port: int = found.getsockname()[1]
         return port
 
 
 def password() -> str:
-    """Return a secret that nobody guesses, of letters and digits."""
+    """Return a secret that cannot be guessed, of letters and digits."""
     return secrets.token_hex(16)
 
 
 def remove_dead() -> int:
-    """End servers that nobody keeps any more, remove their folders; return how many these were."""
+    """End servers without a supervisor and remove their folders; return the number of folders."""
     found = Path(tempfile.gettempdir()).glob(f"{PREFIX}*")
     return sum(_remove_if_dead(folder) for folder in found)
 

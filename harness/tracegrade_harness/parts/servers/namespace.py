@@ -1,9 +1,9 @@
-"""A mount namespace of this process's own: what is mounted in it goes with its last process.
+"""A mount namespace of this process; its mounts end with its last process.
 
-So nothing stays mounted, however a harness ends. The superuser enters it as such, others in a user
-namespace of their own, in which they are who they were. Children are in it; other processes of the
-machine see nothing of it, while what they mount comes in. A process enters before it has threads:
-the kernel lets others not.
+So nothing stays mounted after any end of a harness. The superuser enters it directly. Other users
+enter it in a user namespace of their own, in which they keep their ids. Children are in it. Other
+processes of the machine see nothing of it, but their mounts appear in it. A process must enter
+before it starts threads, because the kernel refuses others.
 """
 
 import ctypes
@@ -35,16 +35,16 @@ _libc: Final = ctypes.CDLL(None, use_errno=True)
 
 
 class _Here:
-    """What this process has entered."""
+    """The namespaces that this process has entered."""
 
     why_not: str | None = "it is run by a process that has no mount namespace of its own"
     is_own_user_namespace = False
 
 
 def enter() -> None:
-    """Enter one, for as long as this process lives. Idempotent.
+    """Enter a namespace, for as long as this process lives. Idempotent.
 
-    Where it cannot be, nothing has changed after, and `why_not` says why.
+    If the kernel refuses, nothing has changed afterwards, and `why_not` gives the reason.
     """
     if _Here.why_not is not None:
         _Here.why_not = _obstacle()
@@ -53,7 +53,7 @@ def enter() -> None:
 
 
 def why_not() -> str | None:
-    """Return why this process is in no mount namespace of its own; None if it is in one."""
+    """Return why this process has no mount namespace of its own; None if it has one."""
     return _Here.why_not
 
 
@@ -98,7 +98,7 @@ def _obstacle() -> str | None:
 
 
 def _errno_of_child() -> int:
-    """Return the error by which a child of this process could not enter one; 0 if it could."""
+    """Return the error with which a child process could not enter one; 0 if it could."""
     child = os.fork()
     if child == 0:
         code = _NO_ERRNO
@@ -132,9 +132,9 @@ def _enter_as_user(user: int, group: int) -> None:
 
 @contextmanager
 def _privileged() -> Iterator[None]:
-    """Use, for the block and in this thread, what this process may do in its user namespace.
+    """Use this process's rights in its user namespace, for the block and in this thread.
 
-    Otherwise it would read there what its user may not read outside.
+    Otherwise it could read files there that its user may not read outside.
     """
     if not _Here.is_own_user_namespace:
         yield

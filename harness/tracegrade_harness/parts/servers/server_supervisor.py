@@ -1,11 +1,11 @@
-"""The parent process of a server that the harness started; it ends the server with the harness.
+"""The parent process of a server of the harness; it ends the server with the harness.
 
-It is told on stdin, in a line of JSON, what to run and in which folder; it tells on stdout that
-the server has started, and that it has ended. `stop` on stdin lets the server end in good order.
-When stdin is closed, by whatever end of the harness, the server is ended and its folder removed.
-What the server started and left is ended, too, where this is Linux: a `bwrap` that is killed as it
-begins leaves a child that would wait for it forever.
-On Linux a server whose keeper was killed ends, too; its folder then waits for `harness clean`.
+It reads the command and the folder on stdin, in a line of JSON. It reports on stdout that the
+server has started, and that it has ended. `stop` on stdin lets the server end in good order. When
+stdin closes, after any kind of end of the harness, it ends the server and removes its folder. On
+Linux it also ends processes that the server left: a `bwrap` that is killed during its start leaves
+a child that would wait forever. If the supervisor itself is killed, the server ends on Linux, too;
+its folder then waits for `harness clean`.
 """
 
 import contextlib
@@ -118,7 +118,7 @@ def _set_option(option: int, value: int) -> None:
 
 
 def _tell(fact: dict[str, object]) -> None:
-    with contextlib.suppress(OSError):  # nobody listens any more
+    with contextlib.suppress(OSError):  # the reader has left
         os.write(1, json.dumps(fact).encode() + b"\n")
 
 

@@ -1,7 +1,7 @@
-"""A private copy of a database that an agent left, which can be opened without changing it.
+"""A private copy of an agent's database, which can be opened without changing it.
 
-To open a database after its writer was killed rolls back, or takes over, what the writer had
-begun. That is done in the copy: the trial's own files stay as the agent left them.
+Opening a database after its writer was killed rolls back, or applies, the writer's last changes.
+That happens in the copy: the trial's own files stay as the agent left them.
 """
 
 import os
@@ -16,7 +16,7 @@ from tracegrade_harness.parts.folders.folders import temporary_folder
 from tracegrade_harness.parts.folders.walk import regular_file
 
 UNMERGED = ("-wal", "-journal")
-"""What a killed writer leaves beside a database, and without which it is not whole."""
+"""Files of a killed writer that complete the database file."""
 COMPANIONS = (*UNMERGED, "-shm")
 JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")  # sqlite.org/fileformat2.html#rollbackjournal
 """Begins a journal, and ends one of a transaction over several databases."""
@@ -25,11 +25,11 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 
 
 class Unusable(Exception):
-    """What stands there is no database, or none that may be opened; the text says why."""
+    """The file is not a database, or must not be opened; the text says why."""
 
 
 class CopiedDatabase(NamedTuple):
-    """A copy with what its last writer left beside it."""
+    """A copy of a database and of the files of its last writer."""
 
     path: Path
     mode: int
@@ -52,7 +52,7 @@ def copied_database(folder: int, name: str) -> Iterator[CopiedDatabase]:
             before = _file_states(folder, name)
             _copy(folder, name, path)
             if _file_states(folder, name) == before:
-                break  # else somebody writes: what was copied may be half of it
+                break  # else a writer is active, and the copy may be incomplete
         yield CopiedDatabase(path, stat.S_IMODE(before[0].mode), _note(path))
 
 
@@ -109,8 +109,9 @@ def _copy_file(source: int, target: Path) -> None:
 def _check_journal(journal: Path) -> None:
     """Remove a journal that is over, and refuse one that names another file.
 
-    To roll back the part of a transaction over several databases, SQLite reads, and may delete,
-    the file that the journal names: any file of this machine, if an agent wrote the journal.
+    To roll back its part of a transaction over several databases, SQLite reads, and may delete,
+    the file that the journal names. An agent could write a journal that names any file of this
+    machine.
     """
     if not journal.exists():
         return

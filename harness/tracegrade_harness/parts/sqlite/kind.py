@@ -48,5 +48,5 @@ class SqliteKind(PartKind):
         return verify_sqlite(verifier, context)
 
     def companions(self, at: PurePosixPath) -> list[PurePosixPath]:
-        """Return the paths of what SQLite writes beside a database."""
+        """Return the paths of the files that SQLite writes next to a database."""
         return [at.with_name(at.name + suffix) for suffix in COMPANIONS]

@@ -10,7 +10,7 @@ class Sqlite(Strict):
     """An SQLite database."""
 
     from_: Name = Field(alias="from")
-    """The database, or a file `*.sql` that makes it, beside the suite."""
+    """The database, or a file `*.sql` that makes it, relative to the suite."""
     at: Name
     """Where the copy stands, in the folder in which the agent is run."""
     path_env: Name | None = None

@@ -1,7 +1,7 @@
 """An SQLite database as a part of an environment; `rows.py` defines its objects.
 
-The database as a whole is the object `sqlite:PART`. If what stands in its place can no longer be
-read, that object says why, and is the only one; if nothing stands there, there is none.
+The database as a whole is the object `sqlite:PART`. If its file can no longer be read, that object
+gives the reason and is the only one. If there is no file, there is no object.
 """
 
 import os
@@ -35,7 +35,7 @@ _OURS = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_CANTOPEN}
 
 @dataclass(frozen=True)
 class SqliteLocation:
-    """Where a database stands, and what of it counts."""
+    """The path, variable and rules of a database in a suite."""
 
     name: str
     """The part's."""
@@ -48,7 +48,7 @@ class SqliteLocation:
 
 
 class SqlitePart:
-    """A database, or a script that makes one, of which each trial gets a copy."""
+    """A database, or a script that makes one; each trial gets a copy."""
 
     def __init__(self, location: SqliteLocation, source: Path) -> None:
         self._location = location
@@ -115,7 +115,7 @@ class OpenedSqlite(ReadableState):
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """Environment variables by which an agent finds the database."""
+        """The environment variables with which an agent finds the database."""
         path = str((self._root / self._location.at).absolute())
         return {self._location.variable: path} if self._location.variable else {}
 
@@ -127,7 +127,8 @@ class OpenedSqlite(ReadableState):
     def read(self) -> StateReading:
         """Return all rows and schema objects as the next reader would find them.
 
-        What a killed writer had not committed is rolled back, in a copy; notes tell of it.
+        Changes that a killed writer had not committed are rolled back in a copy, and notes report
+        them.
 
         Raises:
             EnvironmentFailed: This machine failed.
@@ -204,7 +205,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _copy(location: SqliteLocation, root: Path, target: Path) -> None:
-    """Copy whatever stands in the database's place, and beside it, into a folder."""
+    """Copy the database's file, of any kind, and its companions into a folder."""
     try:
         target.mkdir(parents=True, exist_ok=True)
         with (

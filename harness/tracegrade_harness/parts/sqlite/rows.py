@@ -32,13 +32,13 @@ class _Table(NamedTuple):
     key: list[int]
     """Which of the columns are the primary key, in its order."""
     rules: list[str | None]
-    """Of each column, the rule that hides it."""
+    """The rule that hides each column, if one does."""
     rule: str | None
     """The rule that hides the whole table."""
 
 
 class _Budget:
-    """What a file can hold: a forged one may lead in circles for hours."""
+    """The limit on the content of a file: a forged file may contain long cycles."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
@@ -71,7 +71,7 @@ def read_rows(connection: sqlite3.Connection, part: str, ignore: Globs) -> State
     schema = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
     for kind, name, table, sql in schema:
         if sql is None and kind == "index":
-            continue  # made by SQLite for a constraint, of which the table's own text tells
+            continue  # made by SQLite for a constraint that the table's own text shows
         title = part_text(name) if kind == "table" else f"{part_text(kind)}:{part_text(name)}"
         rule = _table_rule(table, ignore)
         reading.add(f"{part}/{title}", _digest((kind, table, sql)), rule)
@@ -155,7 +155,7 @@ def _key(rowid: object, values: list[object], key: list[int]) -> str:
 
 
 def _digest(values: tuple[object, ...]) -> str:
-    """Return a digest of values and their types; `ascii` writes each type in a way of its own."""
+    """Return a digest of values and types; `ascii` writes each type differently."""
     return xxh3_128_hexdigest(ascii(values).encode())
 
 

@@ -18,10 +18,10 @@ from tracegrade_harness.parts.verifying.result import Context, Finding
 from tracegrade_harness.parts.verifying.rows import compared, rows_read
 
 MAX_SECS: Final = 30.0
-"""Of one query."""
+"""Time limit of one query."""
 
 MAX_VALUE_BYTES: Final = 16 * 2**20
-"""Of one text that a query makes or gives."""
+"""Largest text that a query makes or returns."""
 
 _STEPS: Final = 10_000
 """Instructions of SQLite between two looks at the clock: far less than a millisecond's work."""
@@ -89,7 +89,9 @@ def _copy(root: Path, at: str) -> Iterator[Path]:
             if not suffix or tree.found(f"{root / at}{suffix}").kind == "file":
                 copy = file.with_name(file.name + suffix)
                 copies.copy_file(root, at + suffix, copy)
-                copy.chmod(0o600)  # a journal is rolled back in the copy, whatever the original is
+                copy.chmod(
+                    0o600
+                )  # a journal is rolled back in the copy, even if the original is read-only
         _refuse_super_journal(file.with_name(f"{file.name}-journal"))
         yield file
 

@@ -1,7 +1,7 @@
-"""Copies what an agent left, so that what is run on a copy can neither change it nor leave it.
+"""Copies an agent's files, so that a program on the copy cannot change or leave them.
 
-Links that stay inside lead to the same place of the copy; one that leads out, or that is absolute
-and leads to the original, leads nowhere in it. FIFOs, sockets and devices are left out.
+A link that stays inside leads to the same path of the copy. A link that leads out, or that is
+absolute and leads to the original, leads nowhere. FIFOs, sockets and devices are left out.
 """
 
 import os
@@ -14,10 +14,10 @@ from tracegrade_harness.errors import VerifierFailed
 from tracegrade_harness.parts.verifying import tree
 
 MAX_BYTES: Final = 4 * 2**30
-"""Of one copy."""
+"""Largest size of one copy."""
 
 NOWHERE: Final = "/dev/null/leads-out-of-the-environment"
-"""Where nothing can be."""
+"""A path at which no file can exist."""
 
 
 def copy_file(root: Path, path: str, to: Path, limit: int = MAX_BYTES) -> int:
@@ -39,7 +39,7 @@ def copy_file(root: Path, path: str, to: Path, limit: int = MAX_BYTES) -> int:
 
 
 def copy_tree(root: Path, to: Path) -> list[str]:
-    """Copy a folder to a new one, and return the paths that are not as they were.
+    """Copy a folder to a new one, and return the paths whose copies differ.
 
     Raises:
         VerifierFailed: It is too large.

@@ -19,11 +19,11 @@ class VerifierCommand(NamedTuple):
 
     argv: Sequence[str]
     root: Path
-    """All that it may write."""
+    """The only folder to which it may write."""
     folder: Path
     """Where it starts, in `root`: the copy of the environment."""
     environment: Mapping[str, str]
-    """All of its variables."""
+    """Its whole environment."""
     stdout: Path
     """Files that get its output; they are not in `root`."""
     stderr: Path
@@ -37,12 +37,12 @@ class Context:
     root: Path
     """The trial's folder, in which the agent was run."""
     parts: Mapping[str, str]
-    """Where each part stands in it: `files:data` → `data`."""
+    """Path of each part in it: `files:data` → `data`."""
     suite: Path
     """The suite's folder."""
     run: Callable[[VerifierCommand], int]
-    """Runs a command and returns its exit code, or minus the signal that ended it; raises
-    `VerifierFailed` if it cannot be run, is too slow or uses too much."""
+    """Runs a command and returns its exit code, or minus the signal that ended it. Raises
+    `VerifierFailed` if the command cannot be run, is too slow or uses too much."""
     added: frozenset[str] = frozenset()
     """Names of objects, such as `files:data/clean/a.csv`, that were not there before."""
     changed: frozenset[str] = frozenset()
@@ -52,7 +52,7 @@ class Context:
     opened: Mapping[str, Opened] = field(default_factory=dict)
     """The parts themselves, by kind and name: `http:bank`."""
     single_files: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """The parts that are a file of their own → its path, and those of files beside it."""
+    """The parts that are single files → their paths, then the paths of their companions."""
 
 
 class Finding(NamedTuple):
@@ -63,7 +63,7 @@ class Finding(NamedTuple):
 
 
 class VerifierResult(NamedTuple):
-    """What one verifier says."""
+    """The result of one verifier."""
 
     verifier: str
     """The verifier as JSON, as its suite has it."""

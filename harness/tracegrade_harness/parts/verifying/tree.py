@@ -1,7 +1,7 @@
-"""Reads what an agent left without being led out of it.
+"""Reads an agent's files without being led out of their folder.
 
-No link is followed, neither at the end of a path nor on the way, and nothing but regular files is
-opened: a FIFO would wait for ever, a device would do things.
+No link is followed, at the end of a path or on the way. Only regular files are opened: a FIFO
+would wait forever, and opening a device may have effects.
 """
 
 import os
@@ -30,11 +30,11 @@ _KINDS: Final[tuple[tuple[Callable[[int], bool], str], ...]] = (
 
 
 class NotReadable(Exception):
-    """What stands at a path cannot be read as what is asked for; the text says why."""
+    """A path cannot be read in the requested way; the text says why."""
 
 
 class TreeFile(NamedTuple):
-    """What stands at a path."""
+    """An entry at a path."""
 
     kind: str
     """file | folder | link | FIFO | socket | device | unreadable path."""
@@ -45,7 +45,7 @@ class TreeFile(NamedTuple):
 
 
 def found(path: str) -> TreeFile:
-    """Return what stands at a path, of a link itself."""
+    """Return the entry at a path; for a link, the link itself."""
     try:
         status = os.lstat(path)
         kind = _kind(status)
@@ -60,7 +60,7 @@ def _kind(status: os.stat_result) -> str:
 
 
 def walk(folder: Path) -> Iterator[tuple[str, TreeFile]]:
-    """Yield what stands below a folder, with its path from there; folders before what is in them.
+    """Yield entries below a folder with their relative paths, each folder before its content.
 
     A folder that cannot be read, or is nested too deeply, is an unreadable path, too.
 
@@ -129,7 +129,7 @@ def folder(root: Path, path: str) -> Path:
 
 
 def _descriptor(root: Path, path: str, kind: str) -> int:
-    """Open what stands at a path below a folder, name by name and through no link."""
+    """Open the entry at a path below a folder, name by name and without following links."""
     names = PurePosixPath(path).parts
     descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
     for i, name in enumerate(names, 1):

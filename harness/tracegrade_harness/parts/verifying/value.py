@@ -1,6 +1,6 @@
-"""Compares values with what a suite expects, by the very rule that task files are scored with.
+"""Compares values with a suite's expectations, by the rule that scores task files.
 
-Values are canonical JSON; the engine finds them by their paths and compares them with the macro
+Values are canonical JSON. The engine finds them by their paths and compares them with the macro
 `matches_expected`, so that a value means the same in a suite as in a task file.
 """
 
@@ -26,7 +26,7 @@ MAX_VALUE_CHARS: Final = 200
 
 
 def json_of(text: str) -> str | None:
-    """Return a text as canonical JSON; None if it is not JSON, or nested too deeply to be read."""
+    """Return a text as canonical JSON; None if it is not JSON or too deep."""
     canonical = canonical_json(text)
     return canonical if canonical is not None and _ask(_IS_JSON, {"text": canonical}) else None
 
@@ -57,7 +57,7 @@ def fits(found: str | None, expected: Any) -> bool:
 
 
 def at(text: str, path: str) -> str | None:
-    """Return the value at a JSON path of a canonical text, as canonical JSON; None without one.
+    """Return the value at a JSON path of canonical text, as canonical JSON, or None.
 
     Raises:
         VerifierFailed: The engine cannot read the text.
