@@ -3,9 +3,9 @@
     {"id": "clean", "tool": "write", "outputs": ["data/clean.csv"],
      "rollback": {"delete": "data/clean.csv"}}
 
-A `rollback` is an undo as in journals, or a text that a human must follow. Plans are the agent's
-words from before it acted. So an output in a plan does not prove a change, and a pattern is not an
-object: a plan with patterns could name everything that may be left.
+A `rollback` is an undo as in journals, or a text that a human must follow. The agent wrote its
+plans before it acted, so an output in a plan does not prove a change. A pattern does not count as
+an object, because a plan with patterns could name everything that may be left.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

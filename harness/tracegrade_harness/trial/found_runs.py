@@ -1,8 +1,8 @@
 """Finds each trial's run in the lake after all spans have landed, and its other runs.
 
 The trial's run is the first one that its agent announced at the gate. If the agent announced none,
-or that run never arrived, it is the first run received: first in the order of traces at the relay,
-then by the receipt of root spans. Neither depends on the content of spans, so no agent can choose
+or that run never arrived, it is the first run received. The order is that of traces at the relay,
+then that of received root spans. Neither depends on the content of spans, so no agent can choose
 its run afterwards.
 
 Later runs of the same conversation are its later turns, and also get the verdict. All other runs

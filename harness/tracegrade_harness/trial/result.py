@@ -1,4 +1,4 @@
-"""The result of one run of an agent: a row of `harness_trials`, a line of a file."""
+"""The result of one run of an agent: a row of `harness_trials`."""
 
 from datetime import datetime
 from typing import Any, Final, Literal

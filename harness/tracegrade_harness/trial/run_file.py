@@ -76,7 +76,7 @@ class RunFile:
         self._lock_descriptor = _hold(folder)
         self._lock = threading.Lock()
         self.spent = 0
-        """What the run cost so far, in millionths of a millionth of a US dollar."""
+        """Cost of the run so far, in millionths of a millionth of a US dollar."""
         self._results: dict[tuple[str, int, str], TrialResult] = {}
         self._baselines: dict[Trial, Baseline] = {}
         try:

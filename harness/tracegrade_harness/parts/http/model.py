@@ -19,7 +19,7 @@ class HttpFault(Strict):
 
 
 class Http(Strict):
-    """An HTTP service with a state, on a port of this machine; `routes` or `app` defines it."""
+    """An HTTP service with a state, on a port of this machine, from `routes` or `app`."""
 
     state: Name | None = None
     """A JSON document, relative to the suite, with the initial state of each trial; `{}` without

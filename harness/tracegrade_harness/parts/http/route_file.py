@@ -10,11 +10,11 @@
 - {method: DELETE, path: "/holds/{id}", read: "$.holds.{id}", add: {$.credits: "{found.price}"},
    remove: ["$.holds.{id}"]}
 
-A text that is one placeholder stands for the value itself, with its type; in a longer text it is
-written out. `{NAME}` is a part of the route's path, `{body}` the request's JSON and `{body.a.b}`
-what is in it, `{query.NAME}` a value of the query, `{found}` what `read` finds, `{number}` which
-request of the service it is, from 1, and `{$.credits}` a value of the state. What takes more logic
-is an app.
+A text that is one placeholder becomes the value itself, with its type; in a longer text the value
+is written out. `{NAME}` is a part of the route's path, `{body}` the request's JSON, and
+`{body.a.b}` a value in it. `{query.NAME}` is a value of the query, `{found}` the result of `read`,
+`{number}` the number of the request, from 1, and `{$.credits}` a value of the state. Use an app for
+more logic.
 """
 
 import re
