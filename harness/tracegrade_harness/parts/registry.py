@@ -50,8 +50,8 @@ class DeclaredPart(NamedTuple):
 def discover() -> FoundKinds:
     """Return the kinds that distributions on the path declare.
 
-    If two kinds have the same name or the same key of verifiers, only one counts. This distribution
-    wins, else the one whose name sorts first.
+    If two kinds have the same name or the same key of verifiers, only one counts. This
+    distribution wins, else the one whose name sorts first.
 
     Raises:
         SuiteUnusable: There is none.

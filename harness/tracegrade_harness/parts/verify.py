@@ -21,9 +21,8 @@ def verify(verifiers: Iterable[Strict], context: Context) -> list[VerifierResult
     """Return the result of each verifier, in order; verifiers change nothing.
 
     A verifier fails if the agent's state is not as expected, or cannot be read in the requested
-    way. A
-    verifier is in error if it cannot judge: a source is missing, a query or command does not run or
-    takes too long, or the part is too large to copy.
+    way. A verifier is in error if it cannot judge: a source is missing, a query or command does
+    not run or takes too long, or the part is too large to copy.
     """
     return [_result(verifier, context) for verifier in verifiers]
 

@@ -1,8 +1,9 @@
 """Matches the patterns of a runbook to the objects that they name.
 
-A pattern that matches no object from before the run names all leftovers that it matches. A pattern that matches an earlier object could mean anything. It names only an object with
-exactly that name, or objects of one collection: rows of one table, keys with a common prefix,
-items of one collection of a document, items of one storage, or cookies of one origin.
+A pattern that matches no object from before the run names all leftovers that it matches. A pattern
+that matches an earlier object could mean anything. It names only an object with exactly that name,
+or objects of one collection: rows of one table, keys with a common prefix, items of one collection
+of a document, items of one storage, or cookies of one origin.
 """
 
 import re

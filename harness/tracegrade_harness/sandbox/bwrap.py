@@ -1,10 +1,10 @@
 """Bubblewrap runs an agent in namespaces of its own, which end together.
 
 The agent sees only some files of this machine: the system's programs and libraries, its
-interpreter, and files that the suite lets it read. Keys and sockets are hidden. It writes to the trial's
-folder and to a `/tmp` of its own. It sees no other processes and has no capabilities. The kernel
-refuses system calls that it does not need (`seccomp.py`). Unless it gets the whole network, it
-reaches only the services of its trial.
+interpreter, and files that the suite lets it read. Keys and sockets are hidden. It writes to the
+trial's folder and to a `/tmp` of its own. It sees no other processes and has no capabilities. The
+kernel refuses system calls that it does not need (`seccomp.py`). Unless it gets the whole network,
+it reaches only the services of its trial.
 """
 
 import contextlib

@@ -28,9 +28,10 @@ def points(
 ) -> dict[Point, Boundary | Absence]:
     """Return the call after which each kill point is, or why there is none.
 
-    Early is after the first call, unless that wrote. Mid is the first moment at which half of
-    the plan's steps are done and something was written. Without a plan, it is after the first write. Late is after the last write. Mid and late can be one moment. Source: docs/metrics.md,
-    section 6.1.
+    Early is after the first call, unless that wrote. Mid is the first moment at which half of the
+    plan's steps are done and something was written. Without a plan, it is after the first write.
+    Late is after the last write. Mid and late can be one moment. Source: docs/metrics.md, section
+    6.1.
 
     Args:
         boundaries: The boundaries of the whole run, in order.

@@ -1,9 +1,9 @@
 """Spans that the harness sends for runs that it ends, on purpose or by a limit.
 
-A run that is killed on purpose is not an attempt. A span below the root marks the run as soon as it starts
-(docs/metrics.md, section 6.1). That span names the same agent and adds no step. The harness
-also sends the root span, which the killed agent cannot send. Without a root span, the run would
-have no name and no task, and readers would wait for its end.
+A run that is killed on purpose is not an attempt. A span below the root marks the run as soon as
+it starts (docs/metrics.md, section 6.1). That span names the same agent and adds no step. The
+harness also sends the root span, which the killed agent cannot send. Without a root span, the run
+would have no name and no task, and readers would wait for its end.
 """
 
 import secrets

@@ -74,9 +74,8 @@ class AgentWatch:
         """Yield each moment at which the agent waits; the next request lets it continue.
 
         The caller may kill the agent instead. The moments end with the agent, its time or its
-        money. After its
-        money ends, the agent gets no answer of a model. It may still reach a moment, so that its
-        spans can be sent.
+        money. After its money ends, the agent gets no answer of a model. It may still reach a
+        moment, so that its spans can be sent.
         """
         last = self.before
         for event in self.gate.events(self.deadline, self.running):

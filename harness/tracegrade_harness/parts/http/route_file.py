@@ -13,8 +13,8 @@
 A text that is one placeholder becomes the value itself, with its type; in a longer text the value
 is written out. `{NAME}` is a part of the route's path, `{body}` the request's JSON, and
 `{body.a.b}` a value in it. `{query.NAME}` is a value of the query, `{found}` the result of `read`,
-`{number}` the number of the request, from 1, and `{$.credits}` a value of the state. Use an app for
-more logic.
+`{number}` the number of the request, from 1, and `{$.credits}` a value of the state. Use an app
+for more logic.
 """
 
 import re
