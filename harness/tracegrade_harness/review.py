@@ -26,7 +26,7 @@ class Reviewable(NamedTuple):
     kill_point: str
     task_id: str
     score: float
-    """By rule, after recovery."""
+    """Score by the rules, after recovery."""
     leftovers: list[str]
 
 

@@ -56,7 +56,7 @@ class Event(NamedTuple):
     """One message or exit of a process at the gate."""
 
     peer: int
-    """Which process, in order of arrival from 1."""
+    """Number of the process, in order of arrival from 1."""
     message: GateMessage | ProcessLeft
 
 

@@ -24,7 +24,7 @@ class Hello(_Message):
     type: Literal["hello"]
     protocol: int
     pid: int
-    """As the process sees it, so not of this namespace."""
+    """Process id inside the process's own namespace."""
     python: str
 
 
@@ -40,7 +40,7 @@ class RunStarted(_Message):
     start_ns: Count
     attributes: Mapping[str, Any]
     attributes_cut: bool
-    """Whether some were left out for their size."""
+    """Whether some attributes were left out because of their size."""
 
 
 class Planned(_Message):
@@ -66,7 +66,7 @@ class TokensUsed(_Message):
     cache_write_tokens: Count | None = None
     reasoning_tokens: Count | None = None
     ok: bool = True
-    """Whether it answered; otherwise it failed."""
+    """Whether the model answered; otherwise the call failed."""
 
 
 class ToolReturned(_Message):
@@ -75,14 +75,14 @@ class ToolReturned(_Message):
     type: Literal["tool"]
     ask: Count
     n: Annotated[int, Field(ge=1)]
-    """Which call of its process, from 1."""
+    """Number of the call in its process, from 1."""
     span_id: SpanId
     name: str
     ok: bool
     arguments: str | None
     """Canonical JSON where it is JSON; a long one ends with the digest of all of it."""
     effect: str | None
-    """As the agent declares it."""
+    """The effect that the agent declares."""
     in_flight: Count
     """Other calls that have begun and not reached the gate."""
 
@@ -111,7 +111,7 @@ class Flushed(_Message):
     type: Literal["flushed"]
     ask: Count
     complete: bool
-    """Whether it was done within the agent's own limit of two seconds."""
+    """Whether the flush finished within the agent's own limit of two seconds."""
     lost: Count
     """Spans that the process could not send, since it began."""
 
@@ -120,7 +120,7 @@ class ProcessLeft(NamedTuple):
     """A process is no longer at the gate: it ended, or was turned away."""
 
     reason: str | None
-    """Why it was turned away; NULL if it went by itself."""
+    """Why it was disconnected; NULL if it left by itself."""
 
 
 GateMessage: TypeAlias = (

@@ -19,7 +19,7 @@ class ModelApi(NamedTuple):
     reply: Callable[[Json, ModelTurn, int], dict[str, Any]]
     events: Callable[[Json, Json], Iterable[str]]
     names_events: bool
-    """Whether each event of a stream begins with its type, which its data has, too."""
+    """Whether each event of a stream begins with its type, which is also in its data."""
 
 
 APIS: Final = (

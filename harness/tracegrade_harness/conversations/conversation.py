@@ -22,7 +22,7 @@ class Text(NamedTuple):
     """Something said."""
 
     role: str
-    """As sent."""
+    """The role in the message."""
     text: str
 
 
@@ -57,7 +57,7 @@ class ModelTurn(NamedTuple):
 
     parts: tuple[Part, ...]
     model: str | None = None
-    """Who says it."""
+    """Name of the model."""
     input_tokens: int | None = None
     output_tokens: int | None = None
 

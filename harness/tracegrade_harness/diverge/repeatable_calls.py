@@ -36,7 +36,7 @@ class RecordedCall(NamedTuple):
 
     key: TapeKey
     path: str | None
-    """None: the tape does not say, or its key does."""
+    """None if the tape does not record it, or if it is in the key."""
 
 
 def service_of(environment: Environment, channel: str) -> tuple[Upstream | McpServer | None, str]:

@@ -1,6 +1,6 @@
--- What models were told and said, part by part and as it was sent.
+-- Messages to models and their answers, part by part and as they were sent.
 --
--- Other than message_parts this splits no texts: tapes give them back whole.
+-- Unlike message_parts, this splits no texts, because tapes return them whole.
 --
 -- Reads:
 --   dialect_messages

@@ -1,7 +1,7 @@
--- Runs of which cases are drafted: those that are named, else the newest of each group.
+-- Runs that become cases: the named runs, else the newest run of each group.
 --
--- A group is an agent, a task, a failure mode and whether runs succeeded. A run that is the newest
--- of several groups is taken once, for the first of its modes.
+-- A group is an agent, a task, a failure mode and whether runs succeeded. If a run is the newest of
+-- several groups, it appears once, for the first of its modes.
 --
 -- Reads:
 --   failures
@@ -16,8 +16,8 @@
 --   trace_id       VARCHAR
 --   agent_name     VARCHAR    NULL if none is named.
 --   release        VARCHAR    NULL if not sent.
---   task_id        VARCHAR    As scored, else as named by a span; NULL if not known.
---   mode           VARCHAR    Failure mode that it was taken for; NULL if it shows none.
+--   task_id        VARCHAR    As scored, else from a span; NULL if not known.
+--   mode           VARCHAR    The failure mode of its group; NULL if it shows none.
 --   success        BOOLEAN    NULL if not known.
 --   user_input     VARCHAR    NULL if it was not captured.
 --   start_time     TIMESTAMP  UTC.

@@ -1,8 +1,8 @@
--- Spans of tool calls in the drafted runs and their sub-agents, and what a tape has of each.
+-- Spans of tool calls in the drafted runs and their sub-agents, and their place on a tape.
 --
--- A function under `tracegrade.tool` asks the tape. The decorator of a framework around it records
--- the same call once more, maybe under another name; what the function itself calls is part of
--- its call.
+-- A function under `tracegrade.tool` asks the tape. A framework's decorator around it records the
+-- same call again, maybe under another name. Calls that the function itself makes are part of its
+-- call.
 --
 -- Reads:
 --   attempt_members
@@ -19,10 +19,10 @@
 --   trajectory_id  VARCHAR
 --   step_index     INTEGER    The step that the call is.
 --   call           BIGINT     The span; one row each.
---   on_tape        VARCHAR    whole: the tape is asked for it; part: of a call that is whole;
---                             around: it calls one that is, of the same tool or with its own
---                             arguments, maybe with defaults beside them; NULL if it runs.
---   tool_name      VARCHAR    As the span has it; so are those that follow.
+--   on_tape        VARCHAR    whole: the tape answers it; part: it is inside a whole call;
+--                             around: it calls a whole call, of the same tool or with its
+--                             arguments, maybe with added defaults; NULL if it runs.
+--   tool_name      VARCHAR    From the span, as are the next columns.
 --   arguments      VARCHAR
 --   result         VARCHAR
 --   failed         BOOLEAN

@@ -15,7 +15,7 @@ class Expectations(NamedTuple):
     """Expectations and tools of tasks, from the task file and from the lake."""
 
     specification: Specification
-    """What the task file says."""
+    """The task file."""
     paths: Mapping[tuple[str | None, str | None], dict[str, Any]]
     """Agent and task → what most successful runs of it did, as a task."""
     declared: Mapping[str, dict[str, Any]]

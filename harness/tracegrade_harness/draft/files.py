@@ -57,7 +57,7 @@ class DraftedCase(NamedTuple):
     name: str
     captured: CapturedRun
     missing: Sequence[MissingContent]
-    """What it lacks."""
+    """The content that it lacks."""
 
     @property
     def agent(self) -> str:

@@ -27,7 +27,7 @@ class MissingContent(NamedTuple):
 
     reason: Reason
     what: str
-    """Where in the run."""
+    """The position in the run."""
 
 
 def missing_content(captured: CapturedRun) -> list[MissingContent]:

@@ -112,7 +112,7 @@ class ModelCall(NamedTuple):
     messages: tuple[Part, ...]
     answer: ModelTurn
     flags: Sequence[str]
-    """What its spans lack."""
+    """The content that its spans lack."""
     unread: tuple[str, ...]
     """Kinds of parts in its messages that are not text."""
     failed: bool = False

@@ -1,6 +1,6 @@
--- The runs of the chosen traces that are nobody's sub-agents, as they were received.
+-- The runs of the chosen traces, without sub-agents, in the order of their receipt.
 --
--- Of one trace the run whose root was received first stands first, whatever its clock says.
+-- In a trace, the run whose root was received first comes first; its clock has no influence.
 --
 -- Reads:
 --   built_trajectories
@@ -9,9 +9,9 @@
 -- Columns:
 --   trace_id         VARCHAR
 --   trajectory_id    VARCHAR  One row each.
---   root_span_id     VARCHAR  Sixteen zeros where the trace has no agent.
+--   root_span_id     VARCHAR  Sixteen zeros if the trace has no agent.
 --   conversation_id  VARCHAR  NULL if the trace names none.
---   kill_point        VARCHAR  Why it is no attempt; NULL if it is one.
+--   kill_point        VARCHAR  The mark that excludes it from attempts; NULL for an attempt.
 -- Order:
 --   trace_id, when its root was received, trajectory_id
 WITH receipts AS (

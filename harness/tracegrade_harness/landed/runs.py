@@ -21,7 +21,7 @@ class LandedRun(NamedTuple):
     """Sixteen zeros where the trace has no agent."""
     conversation_id: str | None
     kill_point: str | None
-    """The kill point, which means that the run is not an attempt."""
+    """The mark that excludes it from attempts: a kill point, or `several_runs`."""
 
 
 def landed_runs(lake: Lake, traces: Sequence[str], first_ns: int, last_ns: int) -> list[LandedRun]:

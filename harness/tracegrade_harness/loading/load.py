@@ -75,13 +75,13 @@ class LoadedSuite(NamedTuple):
     """A suite and everything that is wrong with it."""
 
     suite: model.Suite | None
-    """None: its shape is wrong."""
+    """None if its shape is wrong."""
     folder: Path
     """Folder of the suite, and of its sources."""
     problems: list[Problem]
     """Problems of the suite by line, then problems of its task file."""
     specification: Specification | None
-    """What the task file says; None: the suite names none, or it cannot be read."""
+    """The task file; None if the suite names none, or if it cannot be read."""
     file: Path | None = None
     """The suite file."""
 

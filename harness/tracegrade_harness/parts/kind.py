@@ -55,8 +55,8 @@ class PartKind:
     placed: ClassVar[Literal["folder", "file"] | None] = None
     """Stands at its key `at` in the trial's folder; None: a service, which a URL leads to."""
     collection: ClassVar[str | None] = None
-    """What the names of objects of one collection begin with, behind `KIND:PART/`, as a regular
-    expression: `[^/]+/` of rows of a table. None: patterns name no changed objects of the kind."""
+    """Regular expression for the names of objects of one collection, after `KIND:PART/`: `[^/]+/`
+    for rows of a table. None if patterns may not name changed objects of the kind."""
     speaks_http: ClassVar[bool] = False
     """Its requests can be seen by a proxy, which gets its URL's variable `url_env`."""
 

@@ -30,7 +30,7 @@ class FoundKinds(NamedTuple):
     """The kinds that are installed."""
 
     kinds: tuple[PartKind, ...]
-    """By rank, then by name."""
+    """Kinds by rank, then by name."""
     faults: tuple[KindFault, ...]
 
 

@@ -23,7 +23,7 @@ class ProxiedRequest(NamedTuple):
 
     method: str
     path: str
-    """As it was sent, percent signs included."""
+    """The path as it was sent, with percent escapes."""
     query: str
     headers: Headers
     body: bytes
@@ -40,7 +40,7 @@ class ProxiedReply(NamedTuple):
     status: int
     headers: Headers
     chunks: tuple[bytes, ...]
-    """As they came; all of them are the body."""
+    """The body in the chunks in which it arrived."""
 
     @property
     def body(self) -> bytes:

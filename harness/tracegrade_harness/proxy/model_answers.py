@@ -23,7 +23,7 @@ class ModelAnswer(NamedTuple):
     model: str | None
     """None if neither the reply nor the request names a model."""
     counts: TokenCounts | None
-    """None: it does not say."""
+    """None if the reply does not report them."""
 
 
 class ModelMeter(Protocol):

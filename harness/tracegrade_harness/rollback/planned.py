@@ -26,7 +26,7 @@ class PlannedUndo(NamedTuple):
     """The undo of one output of a step."""
 
     name: str
-    """As the plan has it: an object, or its path."""
+    """The output in the plan: an object, or its path."""
     undo: Mapping[str, Any]
     """Valid."""
 

@@ -95,7 +95,8 @@ class Records(NamedTuple):
     """The content of all records of an agent."""
 
     claims: tuple[Claim, ...] = ()
-    """By record as declared; of each the newest first, so in the order in which to undo them."""
+    """Claims in the declared order of their records, and the newest first in each: the order of
+    undos."""
     files: tuple[RecordFile, ...] = ()
     faults: tuple[BadEntry, ...] = ()
 

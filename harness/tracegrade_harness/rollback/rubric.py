@@ -29,9 +29,9 @@ class ObservedState:
     """Before the run."""
     now: State
     held: Collection[str]
-    """What is held now; names of objects or of others, such as `process:python x.py`."""
+    """Names of objects and other resources that are held now, such as `process:python x.py`."""
     records: Records
-    """What records say, read at the same moment."""
+    """The records, read at the same moment."""
     final: State | None = None
     """The state of the run that was not killed, if that is as good as undone (`accept: done`)."""
 
@@ -43,7 +43,7 @@ class KillJudgment(NamedTuple):
     label: str | None
     """`rolled_forward` if the run was finished instead of undone."""
     leftovers: tuple[str, ...]
-    """What is left, sorted; nothing if it was rolled forward."""
+    """The leftovers, sorted; none if the run was rolled forward."""
     named: dict[str, tuple[str, ...]]
     """Leftover → the records that name it with a way to undo it that counts."""
     manual: tuple[str, ...]

@@ -28,7 +28,7 @@ class Program:
     root: Path
     """The trial's folder: what the program may write."""
     folder: Path
-    """Where it starts: `root`, or a folder inside."""
+    """Its working folder: `root`, or a folder inside."""
     environment: Mapping[str, str]
     """Its whole environment."""
     stdout: Path
@@ -36,7 +36,7 @@ class Program:
     stderr: Path
     limits: ProcessLimits = ProcessLimits()
     visible: Sequence[Path] = field(default=())
-    """What the harness gives it: folders that it reads, and in which it connects to sockets."""
+    """Folders of the harness that it reads, and in which it connects to sockets."""
     reachable: Sequence[ServiceAddress] | None = None
     """All services that it reaches, where the sandbox can keep it from others; None: any."""
     hidden: Sequence[Path] = field(default=())
@@ -46,4 +46,5 @@ class Program:
     """Files and folders that the suite lets it read; keys and sockets in these folders it does not
     see, unless they are named themselves."""
     programs: Sequence[str] = field(default=())
-    """What else than `command[0]` it starts: names or paths, which it sees with what they need."""
+    """Further programs that it starts, by name or path; it sees them with the files that they
+    need."""

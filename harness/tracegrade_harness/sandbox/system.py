@@ -16,7 +16,7 @@ CONFIGURATION: Final = (
     *("fonts", "terminfo", "inputrc", "perl", "python3", "java-11-openjdk", "java-17-openjdk"),
     "java-21-openjdk",
 )
-"""Of `/etc`, all that is shown: none of it holds a secret."""
+"""The visible files of `/etc`: none of them holds a secret."""
 OWN_FOLDERS: Final = ("/tmp", "/run", "/var/tmp", "/dev/shm")  # noqa: S108
 """Folders that a program gets empty and in memory."""
 LINKS: Final = {"/var/run": "/run"}

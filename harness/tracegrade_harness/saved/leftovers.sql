@@ -1,9 +1,9 @@
--- What killed runs left behind after recovery, object by object, and who says how to undo it.
+-- The objects that killed runs left behind after recovery, and the records that undo them.
 --
 -- Reads:
 --   harness_trials
 -- Columns:
---   run         VARCHAR  Of the harness. One row for each object of each kill.
+--   run         VARCHAR  Run of the harness; one row for each object of each kill.
 --   task_id     VARCHAR
 --   agent_name  VARCHAR
 --   release     VARCHAR  NULL if the suite names none.
@@ -12,7 +12,7 @@
 --   object      VARCHAR  Such as `files:data/clean/orders.csv`.
 --   change      VARCHAR  added | changed | removed | held.
 --   named_by    VARCHAR  The record that names it with a way to undo it; NULL if none does.
---   disproved   VARCHAR  Why an undo, tried on a copy, did not help; NULL where none has failed.
+--   disproved   VARCHAR  Why an undo failed on a copy; NULL if none failed.
 -- Order:
 --   run, task_id, agent_name, release, trial, kill_point, object
 WITH objects AS (

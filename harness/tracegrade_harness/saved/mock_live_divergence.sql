@@ -1,4 +1,4 @@
--- Do mocked cases still tell the truth about live ones? Both modes of each case, side by side.
+-- Do mocked cases still agree with live ones? Both modes of each case, side by side.
 --
 -- Rates are of undisturbed trials that verifiers could judge; their intervals are Wilson's, 95 %.
 --
@@ -11,9 +11,9 @@
 --   agent_name       VARCHAR
 --   release          VARCHAR  NULL if the suite names none.
 --   mocked_trials    BIGINT   Judged; all runs of the harness together.
---   live_trials      BIGINT   Likewise.
---   mocked_unjudged  BIGINT   Trials that nobody could judge, as where a tape lacked an answer.
---   live_unjudged    BIGINT   Likewise.
+--   live_trials      BIGINT   As mocked_trials.
+--   mocked_unjudged  BIGINT   Trials that were not judged, such as for a missing tape entry.
+--   live_unjudged    BIGINT   As mocked_unjudged.
 --   mocked_rate      DOUBLE   Share that succeeded, 0 to 1; NULL if none was judged.
 --   mocked_low       DOUBLE   Lower end of its interval; NULL if there is no rate.
 --   mocked_high      DOUBLE   Upper end.
@@ -21,14 +21,14 @@
 --   live_low         DOUBLE   Lower end of its interval.
 --   live_high        DOUBLE   Upper end.
 --   rate_difference  DOUBLE   mocked_rate - live_rate, -1 to 1: above 0, the tape flatters.
---   is_apart         BOOLEAN  The intervals have nothing in common, so it is hardly chance; NULL
---                             without both.
+--   is_apart         BOOLEAN  The intervals do not overlap, so chance is unlikely; NULL without
+--                             both.
 --   mocked_steps     DOUBLE   Mean steps of a trial, judged or not.
---   live_steps       DOUBLE   Likewise.
+--   live_steps       DOUBLE   As mocked_steps.
 --   step_difference  DOUBLE   mocked_steps - live_steps.
---   mocked_tokens    DOUBLE   Mean tokens of those trials of which they are known; NULL if none.
---   live_tokens      DOUBLE   Likewise.
---   live_usd         DOUBLE   Mean US dollars of those of which they are known; tapes cost none.
+--   mocked_tokens    DOUBLE   Mean tokens of trials with known tokens; NULL if there are none.
+--   live_tokens      DOUBLE   As mocked_tokens.
+--   live_usd         DOUBLE   Mean US dollars of trials with known cost; tapes cost nothing.
 -- Order:
 --   |rate_difference| DESC NULLS LAST, |step_difference| DESC, suite, task_id, agent_name,
 --   release

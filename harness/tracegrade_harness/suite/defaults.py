@@ -14,7 +14,7 @@ class Defaults(Strict):
     """Values for cases, agents and options that give none of their own."""
 
     sandbox: Literal["auto", "bwrap", "none"] = "auto"
-    """What holds agents; `auto`: the safest that works. `--sandbox` says another."""
+    """Sandbox of the agents; `auto`: the safest that works. `--sandbox` overrides it."""
     jobs: Annotated[int, Field(ge=1, le=64)] = 1
     """Trials at a time; `--jobs` says another number."""
     network: Network = "none"

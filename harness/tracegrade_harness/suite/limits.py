@@ -12,7 +12,7 @@ class TrialLimits(Strict):
 
     wall_secs: Seconds = 300
     idle_secs: Seconds | None = None
-    """How long it may show no sign: no span, no output, nothing at the gate or in a channel."""
+    """Seconds without any sign: no span, no output, nothing at the gate or in a channel."""
     calls: Annotated[int, Field(ge=1)] | None = None
     """Tool calls."""
     tokens: Annotated[int, Field(ge=1)] | None = None
@@ -24,4 +24,5 @@ class TrialLimits(Strict):
     processes: Annotated[int, Field(ge=2, le=1_000_000)] = 1000
     """Processes and threads at a time; on Linux."""
     disk_mb: Annotated[int, Field(ge=1, le=1_000_000)] = 4096
-    """What a trial may add to its environment's folder, and the largest file it may write."""
+    """Megabytes that a trial may add to its environment's folder, and the size limit of one file.
+    """

@@ -69,9 +69,9 @@ class Agent(Strict):
     channels: Annotated[list[Literal["sdk", "mcp", "http"]], Field(min_length=1)] = Field(
         default=["sdk"]
     )
-    """Where it is stopped. `sdk`: where its spans say that a call has returned; it sends them
-    itself. `mcp`: where an MCP server has answered, `http`: where a service or an upstream has;
-    then the harness writes its spans."""
+    """Channels on which the agent is stopped. `sdk`: after its spans report that a call has
+    returned; the agent sends the spans itself. `mcp`: after an MCP server's answer. `http`: after
+    an answer of a service or upstream. With `mcp` and `http`, the harness writes the spans."""
 
 
 class McpServer(Strict):
@@ -89,9 +89,9 @@ class McpServer(Strict):
     environment: Variables = Variables()
     """Its own variables, in addition to those of the parts; its agent sees none of them."""
     network: Network = "none"
-    """As an agent's."""
+    """Network of the server; the values are those of an agent's `network`."""
     read: list[Name] = Field(default_factory=list)
-    """As an agent's."""
+    """Files and folders that the server may read, as for an agent's `read`."""
 
 
 class Environment(Strict):
@@ -124,14 +124,15 @@ class Kill(Strict):
     accept: Literal["before", "done"] = "before"
     """The state that is as good as undone: the one before the run, or also the finished one."""
     scope: Literal["tree", "process"] = "tree"
-    """What is killed: all that the agent started, or its first process alone. Others live on
-    then until the kill is judged, and are left over if they do so to the end."""
+    """The processes that are killed: all that the agent started, or its first process alone. The
+    others live until the kill is judged, and are leftovers if they never end."""
     trials: Annotated[
         Annotated[int, Field(ge=1, le=10_000), Tag("[number]")]
         | Annotated[Literal["all"], Tag("[word]")],
         Discriminator(_number_or_word),
     ] = 1
-    """How many trials of the case are killed, from the first on; `all`: every one."""
+    """Number of trials of the case that are killed, from the first one; `all` kills every trial.
+    """
 
     def points_of(self, trial: int) -> list[Point]:
         """Return where a trial is killed."""
@@ -149,17 +150,17 @@ class Case(Strict):
     """All have to hold."""
     limits: TrialLimits = TrialLimits()
     user_input: str | None = None
-    """What the user asks; a command gets it as `{user_input}`, or as `{user_input_file}`."""
+    """The user's request; a command gets it as `{user_input}`, or as `{user_input_file}`."""
     model: ModelSource = "replay"
-    """What answers for models in the mode `mocked`: the tape; the model itself; or the tape, and
-    the model for what is not on it."""
+    """Source of models' answers in the mode `mocked`: the tape; the model itself; or the tape, and
+    the model for answers that are missing on it."""
     tape: Name | None = None
     """Tape file of the case, relative to the suite; `tapes/TASK.jsonl` if it is not given."""
     normalize: Rules = Field(default_factory=list)
-    """What of calls tapes pass over when they compare them: dates, ids, temporary paths."""
+    """Parts of calls that a tape ignores when it compares them: dates, ids, temporary paths."""
     on_miss: Literal["error", "continue"] = "error"
-    """What a trial is whose agent asked for what its tape does not have: an error, or judged all
-    the same. The agent gets an error either way."""
+    """Status of a trial whose agent asked for an answer that is missing on its tape: an error, or
+    judged all the same. The agent gets an error in both cases."""
 
 
 class Suite(Strict):

@@ -18,9 +18,9 @@ class ReadableEnvironment(NamedTuple):
     parts: Mapping[tuple[str, str], Strict | None]
     locks: list[str]
     servers: Mapping[str, model.McpServer | None]
-    """By name."""
+    """MCP servers by name."""
     upstreams: Mapping[str, Upstream | None]
-    """By name."""
+    """Upstreams by name."""
     taped_tools: list[str]
 
 
@@ -36,4 +36,4 @@ class ReadableSuite(NamedTuple):
     """Verifiers of each case."""
     tasks: str | None
     read: list[str]
-    """What all agents may read."""
+    """Paths that all agents may read."""

@@ -25,7 +25,7 @@ class Manifest(Strict):
     """The object that an item is. `{name}` is replaced by the item's key `name`, or by the item.
     """
     undo: dict[str, Any]
-    """How to undo it, see `rollback/undo.py`; `{name}` as in `object`."""
+    """The undo, see `rollback/undo.py`; `{name}` as in `object`."""
 
 
 class Runbook(Strict):

@@ -11,7 +11,7 @@ class Upstream(Strict):
     """A service outside of the environment; an agent reaches it only through the harness."""
 
     url: Annotated[str, Field(pattern="^https?://")]
-    """Where it is; the paths of requests are added to it."""
+    """URL of the service; the paths of requests are added to it."""
     url_env: Name
     """Environment variable that gets the URL at which the agent reaches it."""
     protocol: Literal["service", "model", "mcp"] = "service"
@@ -21,8 +21,8 @@ class Upstream(Strict):
     """Headers that replace the agent's own. `$NAME` is replaced by a variable of the harness, such
     as a key, which the agent does not see."""
     rate: Annotated[float, Field(gt=0, le=1000)] | None = None
-    """How many requests a second it may get at most, of all trials together; those that are too
-    early wait. Without it, as many as there are."""
+    """Most requests per second, of all trials together; requests that are too early wait. Without
+    it, the rate has no limit."""
     calls: list[Name] = Field(default_factory=list)
-    """What requests of a `service` are called as calls of tools: `GET /orders/{id}`. The first
-    that fits counts; others are called by their method and path."""
+    """Tool names of requests to a `service`: `GET /orders/{id}`. The first match counts; other
+    requests are named by their method and path."""

@@ -31,7 +31,7 @@ class TapeKey(NamedTuple):
     """The identity of a call on a tape."""
 
     channel: str
-    """Who was asked: `http:search`, `mcp:shop`, `tool`."""
+    """The service that was asked: `http:search`, `mcp:shop`, `tool`."""
     name: str
     arguments: str
     """Canonical JSON without secrets."""
@@ -44,8 +44,7 @@ class TapeEntry(NamedTuple):
     reply: Any
     """JSON, without secrets."""
     path: str | None = None
-    """Where a server was asked that may be at several paths, without secrets; no part of the key.
-    """
+    """Path, without secrets, of a server that may have several paths; not a part of the key."""
 
 
 class TapeHeader(BaseModel):

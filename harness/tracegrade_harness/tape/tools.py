@@ -41,7 +41,7 @@ class _Message(BaseModel):
     arguments: str
     """JSON; a text that is none is taken for itself."""
     effect: str | None = None
-    """As the agent declares it."""
+    """The effect that the agent declares."""
 
     @property
     def key(self) -> TapeKey:

@@ -49,7 +49,8 @@ class Sayings(NamedTuple):
     """The attributes that the telemetry of a trial must have, from every sender."""
 
     resource: Mapping[str, str]
-    """Of `RESOURCE_KEYS`, those that it has, each with its only value."""
+    """The resource attributes of the trial, from `RESOURCE_KEYS`, each with its only allowed
+    value."""
     is_verified: bool = False
     """Whether verifiers decide the outcome, so that the agent must not report one."""
 
@@ -79,9 +80,9 @@ class Filtered(NamedTuple):
     """The result of filtering a request."""
 
     claimed: Counter[str]
-    """How much got another name, by what it was."""
+    """Number of renamed items, by their former name."""
     is_changed: bool
-    """Whether it is another one than it was."""
+    """Whether the request was changed."""
 
 
 def filter_request(request: ExportRequest, sayings: Sayings) -> Filtered:

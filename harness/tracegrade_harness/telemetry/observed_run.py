@@ -46,7 +46,7 @@ class Origin(NamedTuple):
     resource: Mapping[str, str]
     agent_name: str
     user_input: str | None = None
-    """What its user asks, if the suite says it."""
+    """The user's request, if the suite has it."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class ObservedAnswer(NamedTuple):
 
     ok: bool
     text: str | None
-    """What came back; None: nothing."""
+    """Result of the call; None if it has none."""
 
 
 class ObservedRun:

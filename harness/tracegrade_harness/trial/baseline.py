@@ -44,7 +44,7 @@ class Baseline(NamedTuple):
     final: State
     """The environment as it left it."""
     models: tuple[TapeEntry, ...] = ()
-    """What models said to it."""
+    """Answers of models to it."""
 
 
 class FinishedAgent(NamedTuple):
@@ -58,9 +58,9 @@ class FinishedAgent(NamedTuple):
     """Processes and ports of it that were there after its end."""
     notes: list[str]
     misses: list[str]
-    """What it asked that is not on its tape."""
+    """Calls that are missing on its tape."""
     models: tuple[TapeEntry, ...]
-    """What models said to it, for runs that repeat it."""
+    """Answers of models to it, for runs that repeat it."""
     seconds: float
     traces: list[str]
     """Trace ids of its own spans, in the order of their arrival."""

@@ -48,7 +48,7 @@ class AgentChannels(NamedTuple):
     tape_session: TapeSession
     endpoints: AgentEndpoints
     tools: ToolTape | None = None
-    """What answers for tools of its own process, or takes them down."""
+    """Answers or records calls of tools in the agent's own process."""
 
     def finish(self, exit_code: int | None) -> None:
         """Take it that the agent has ended, by a limit if it has no exit code.

@@ -64,7 +64,7 @@ class KilledAgent(NamedTuple):
     in_flight: int
     notes: list[str]
     misses: list[str]
-    """What it asked that is not on its tape."""
+    """Calls that are missing on its tape."""
     seconds: float
     lives_on: Callable[[], list[str]]
     """Returns the names of what it started that lives now."""
@@ -90,7 +90,7 @@ class KillTrial:
     target: Boundary
     baseline: Baseline
     spending: Spending = field(default_factory=Spending)
-    """Told what it uses; it may keep the point from being reached."""
+    """Counts its usage, which may end it before the kill point."""
     channels: list[AgentChannels] = field(default_factory=list)
     """The channels of each attempt at the kill."""
 

@@ -51,9 +51,9 @@ class UndoWorkspace(NamedTuple):
     root: Path
     """The folder of a copy."""
     variables: Mapping[str, str]
-    """By which the parts of the copy are found."""
+    """Variables with which it finds the parts of the copy."""
     addresses: Sequence[ServiceAddress]
-    """Where they listen."""
+    """Addresses of the copy's services."""
     log: Path
 
 
@@ -64,7 +64,7 @@ class AgentEndpoints(NamedTuple):
     visible: Sequence[Path] = ()
     """Folders that it has to see."""
     values: Mapping[str, str] = MappingProxyType({})
-    """What more its command may name."""
+    """Further placeholders of its command."""
     addresses: Sequence[ServiceAddress] = ()
     """Services that it has to reach."""
 

@@ -38,13 +38,13 @@ class TrialResult(BaseModel):
     leftovers: list[dict[str, Any]] | None = None
     changed: dict[str, Any] | None = None
     notes: list[str] = []
-    """What else happened that a reader of the numbers should know."""
+    """Notes for a reader of the numbers."""
     traces: list[str] = []
-    """What its agent's spans are of, in the order in which they came; its run is in one."""
+    """Traces of its agent's spans, in the order in which they came; its run is in one."""
     turns: list[str] = []
     """Trajectories of the later turns of its run's conversation, on which its verdict is, too."""
     tape_misses: list[str] = []
-    """What its agent asked that its tape does not have."""
+    """Calls of its agent that are missing on its tape."""
     seconds: float | None = None
     tokens: int | None = None
     usd: float | None = None

@@ -66,7 +66,7 @@ class ChosenTrials:
     trials: int | None = None
     """Trials of each case, instead of the suite's number."""
     kills: Sequence[Point] | None = None
-    """Where each case is killed, instead of what the suite says; empty: nowhere."""
+    """Kill points of each case, instead of the suite's; none if empty."""
     jobs: int | None = None
     """Trials at a time, instead of what the suite says."""
     sandbox: str | None = None
@@ -78,17 +78,17 @@ class ChosenTrials:
     mode: Mode | None = None
     """Instead of the mode that the suite says."""
     prices: Prices | None = None
-    """What models cost, which the lake keeps; None: those that it has."""
+    """Prices of models, which the lake stores; None for the stored prices."""
     max_usd: float | None = None
     """The most that the run may cost, including the cost before it was resumed."""
     models: ModelSource | None = None
-    """What answers for models in mocked runs, instead of what the cases say."""
+    """Source of models' answers in mocked runs, instead of the cases' own."""
     keep_tape: Callable[[SuiteRun, Trial, TapeRecorder], None] | None = None
-    """Told what each trial was answered, where that is recorded."""
+    """Called with the recorded answers of each trial, if they are recorded."""
     as_root: bool = False
     """The superuser may run agents without a sandbox."""
     say: Callable[[TrialResult, int, int], None] = field(default=lambda *_: None)
-    """Told each result as it comes, how many there are by then, and how many there will be."""
+    """Called with each result, the number of results so far, and their final number."""
 
 
 @dataclass(frozen=True)

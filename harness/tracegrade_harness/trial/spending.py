@@ -41,9 +41,9 @@ class _Seen:
     tokens: int = 0
     pico_usd: int = 0
     untold: str | None = None
-    """Why its tokens are not known, of the first answer that did not say them."""
+    """Why its tokens are unknown, from the first answer that did not report them."""
     unpriced: str | None = None
-    """Why its cost is not known, of the first answer without a price."""
+    """Why its cost is unknown, from the first answer without a price."""
 
     def add(self, answer: ModelAnswer, prices: Prices) -> None:
         """Count an answer."""

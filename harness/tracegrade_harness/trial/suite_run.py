@@ -31,39 +31,39 @@ class SuiteRun:
     suite: Suite
     suite_folder: Path
     specification: Specification | None
-    """What the task file says; None if the suite names none."""
+    """The task file; None if the suite names none."""
     templates: dict[str, EnvironmentTemplate]
     """The frozen environments by name."""
     sandbox: StoppableSandbox
     collector: Endpoint
-    """Where the harness itself sends spans."""
+    """Collector to which the harness itself sends spans."""
     relay: OtlpRelay
     """Relay to which agents send their spans."""
     folder: Path
     """Folder of the run: logs, and the trials' folders while they run."""
     runbooks: Mapping[str, Sequence[Instruction]] = field(default_factory=dict)
-    """What each says, by its path as the suite has it; as it was before the run."""
+    """Content of each runbook from before the run, by its path in the suite."""
     mode: Mode = "live"
     tapes: Mapping[str, Tape] = field(default_factory=dict)
     """Tape of each case whose answers come from a tape."""
     release: str | None = None
-    """What all agents are run at, instead of what the suite says."""
+    """Release of all agents, instead of the suite's."""
     hidden: Sequence[Path] = ()
     """Folders that are hidden from agents: other trials, and sources of environments."""
     answers: Sequence[Path] = ()
     """Files and folders with expected results, which only verifiers may see."""
     models: ModelSource | None = None
-    """What answers for models in mocked runs, instead of what cases say."""
+    """Source of models' answers in mocked runs, instead of the cases' own."""
     keep_tape: Callable[["Trial", TapeRecorder], None] | None = None
-    """Told what a trial was answered, where that is recorded."""
+    """Called with the recorded answers of a trial, if they are recorded."""
     prices: Prices = field(default_factory=dict)
-    """What models cost."""
+    """Prices of models."""
     rate_limits: UpstreamRateLimits = field(default_factory=UpstreamRateLimits)
     """Rate limits of live upstreams, which all trials share."""
     lake: Lake | None = None
-    """Where spans land; None: nowhere."""
+    """The lake that receives the spans; None if there is none."""
     outside: StoppableSandbox | None = None
-    """Where commands of verifiers are run that are trusted; None: they are not."""
+    """Sandbox for verifiers' commands that are trusted; None if they are not trusted."""
 
     @property
     def verifying(self) -> StoppableSandbox:

@@ -44,11 +44,11 @@ class TapeSession(NamedTuple):
     models: TapeRecorder | None = None
     """Records models alone, for runs that will repeat this one."""
     baseline_models: TapePlayer | None = None
-    """What models said in the run that this one repeats; they are asked for what is not there."""
+    """Answers of models in the run that this one repeats; the models answer what is missing."""
     spending: Spending | None = None
-    """Told what its models' answers took."""
+    """Counts the usage of its models' answers."""
     normalizer: Normalizer | None = None
-    """Says what a call is compared as."""
+    """Returns the compared form of a call."""
 
     @classmethod
     def of(cls, suite_run: SuiteRun, trial: Trial) -> Self:

@@ -47,7 +47,7 @@ class Confinement(NamedTuple):
     bubblewrap: str | None
     """The program; None: there is none, or it does not work for this user."""
     own_sandbox: bool
-    """Whether the browser can have its own, which keeps pages from the browser."""
+    """Whether Chromium's own sandbox works, which keeps pages from the browser."""
 
 
 def confinement(folder: ServerFolder) -> Confinement:

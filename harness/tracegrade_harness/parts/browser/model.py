@@ -15,7 +15,7 @@ class BrowserCookie(Strict):
     name: Name
     value: str
     url: Annotated[str, Field(pattern="^https?://")] | None = None
-    """Whose it is; without it, the page's at which the browser starts."""
+    """URL to which the cookie belongs; without it, the address at which the browser starts."""
     path: Annotated[str, Field(pattern="^/")] = "/"
     secure: bool = False
     http_only: bool = False
@@ -34,7 +34,7 @@ class Browser(Strict):
     """A Chromium with a new profile, whose pages find HTTP services as `http://mail/inbox`."""
 
     url: Annotated[str, Field(pattern="^(https?://|about:blank$)")]
-    """Where it starts."""
+    """Address at which the browser starts."""
     url_env: Name | None = None
     """Environment variable that gets the URL at which it speaks the DevTools protocol."""
     network: Network = "none"
@@ -44,7 +44,7 @@ class Browser(Strict):
     storage: dict[Annotated[str, Field(pattern="^https?://[^/]+$")], BrowserStorage] = Field(
         default_factory=dict
     )
-    """By origin, such as `http://mail`."""
+    """Storage by origin, such as `http://mail`."""
     watch: list[Name] = Field(default_factory=list)
     """Selectors of CSS: what its tabs show of each is an object."""
     ignore: list[Glob] = Field(default_factory=list)
@@ -60,7 +60,7 @@ class DomVerifier(Strict):
     """A page to be looked at with the browser's cookies and storage, in a copy of it; without it,
     those that the agent left open."""
     selector: Name
-    """Of CSS."""
+    """A CSS selector."""
     text: Wanted = None
     """Value or rule for an element's text as it is shown, with one space where there is more."""
     value: Wanted = None
@@ -68,7 +68,7 @@ class DomVerifier(Strict):
     attributes: dict[Name, Wanted] | None = None
     """Name → value or rule."""
     visible: bool | None = None
-    """Whether an element is shown."""
+    """Whether a matching element must be visible."""
     count: Wanted = None
     """Value or rule for how many elements fit; without it at least one."""
     timeout_secs: Seconds = 10

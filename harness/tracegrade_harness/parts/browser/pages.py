@@ -29,7 +29,7 @@ class Element(NamedTuple):
     """An element that a selector finds."""
 
     text: str
-    """As it is shown, with one space wherever there is more."""
+    """The visible text; each run of white space is one space."""
     value: str | None
     """Value of a form's field; None for other elements, and for a box that is not checked."""
     attributes: Mapping[str, str]

@@ -246,7 +246,7 @@ class OpenedBrowser(ReadableState):
         return observe(self._running(), self._names, selectors, {*self._seed.local})
 
     def _running(self) -> BrowserServer:
-        assert self._server is not None, "it has to be started"  # noqa: S101 - a use of ours
+        assert self._server is not None, "it has to be started"  # noqa: S101 - callers start it first
         return self._server
 
     def _ask(self, ask: Callable[[], Answer]) -> Answer:

@@ -31,9 +31,9 @@ class BrowserSnapshot:
     """The whole content. Origins and addresses have services by name, not by port."""
 
     cookies: tuple[Mapping[str, Any], ...] = ()
-    """As `Storage.setCookies` takes them."""
+    """Cookies in the form of `Storage.setCookies`."""
     local: Mapping[str, Items] = field(default_factory=dict)
-    """By origin."""
+    """Local storage by origin."""
     tabs: tuple[Tab, ...] = (Tab(BLANK),)
 
     def as_json(self) -> str:

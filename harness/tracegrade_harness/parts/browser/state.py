@@ -42,12 +42,12 @@ class BrowserState:
     """A browser at one moment; origins and addresses have services by their names."""
 
     cookies: list[dict[str, Any]] = field(default_factory=list)
-    """As the browser tells them."""
+    """Cookies as the browser reports them."""
     local: dict[str, Items] = field(default_factory=dict)
-    """By origin."""
+    """Local storage by origin."""
     tabs: list[Tab] = field(default_factory=list)
     elements: dict[str, list[Element]] = field(default_factory=dict)
-    """By selector, of all tabs."""
+    """Elements of all tabs, by selector."""
     silent: list[str] = field(default_factory=list)
     """Addresses of pages that did not answer."""
     contexts: int = 0

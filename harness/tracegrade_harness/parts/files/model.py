@@ -14,7 +14,7 @@ class Files(Strict):
     from_: Name = Field(alias="from")
     """The folder, relative to the suite, that each trial gets as a copy."""
     at: Name
-    """Where the copy stands, in the folder in which the agent is run."""
+    """Path of the copy, below the folder in which the agent is run."""
     path_env: Name | None = None
     """Environment variable that gets the copy's absolute path."""
     ignore: list[Glob] = Field(default_factory=list)

@@ -32,7 +32,7 @@ class WalkedFile(NamedTuple):
     is_empty: bool = False
     """It is a folder without entries."""
     unread: str = ""
-    """Why a folder's entries are not told, if they are not."""
+    """Why a folder's entries are not listed, if they are not."""
 
 
 @contextmanager

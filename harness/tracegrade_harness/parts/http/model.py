@@ -12,7 +12,7 @@ class HttpFault(Strict):
     """A request that an HTTP service fails to answer as it should."""
 
     at: Annotated[int, Field(ge=1)]
-    """Which request of the service, from 1."""
+    """Number of the request to the service, from 1."""
     status: Annotated[int, Field(ge=400, le=599)]
     applied: bool = False
     """The request changes the state all the same, and only its answer is lost."""
@@ -33,7 +33,7 @@ class Http(Strict):
     url_env: Name | None = None
     """Environment variable that gets the service's URL."""
     calls: list[Name] = Field(default_factory=list)
-    """What requests are called as calls of tools, as of an upstream; after these, the routes."""
+    """Tool names of requests, as for an upstream; the routes follow them."""
     faults: list[HttpFault] = Field(default_factory=list)
     locks: list[Name] = Field(default_factory=list)
     """JSON paths, such as `$.holds.*`: what is new or changed there is held."""

@@ -32,9 +32,9 @@ class RecordedRequest(NamedTuple):
     path: str
     query: str
     body: str
-    """As text; what is not UTF-8 is replaced."""
+    """The body as text; bytes that are not UTF-8 are replaced."""
     status: int | None
-    """None: it was not answered."""
+    """None if it was not answered."""
 
 
 class Recorder:

@@ -28,13 +28,13 @@ class Request(NamedTuple):
     """A request as routes see it."""
 
     number: int
-    """Which of the service, from 1."""
+    """Number of the request to the service, from 1."""
     method: str
     path: str
-    """As it was sent, with percent escapes: an escaped slash is part of a segment."""
+    """The path with its percent escapes: an escaped slash is part of a segment."""
     query: Mapping[str, str]
     body: Any
-    """What its JSON says; `NOTHING` if it has none."""
+    """Its JSON; `NOTHING` if it has none."""
 
 
 class HttpAnswer(NamedTuple):

@@ -30,7 +30,7 @@ class StoredTable(NamedTuple):
     schema: str
     name: str
     columns: tuple[TableColumn, ...]
-    """By name: one that is added and removed again leaves no trace."""
+    """Columns by name, so that a column that is added and removed again leaves no trace."""
     key: tuple[str, ...]
     """The columns of the primary key, in its order."""
 

@@ -28,7 +28,7 @@ class PostgresPrograms(NamedTuple):
 
     folder: Path
     version: str
-    """As it says it: `postgres (PostgreSQL) 15.18`."""
+    """The version that it prints: `postgres (PostgreSQL) 15.18`."""
     major: int
 
     def path(self, name: str) -> str:

@@ -16,7 +16,7 @@ class ScriptPiece(NamedTuple):
     """Statements, or one COPY with its rows."""
 
     line: int
-    """Where it begins, from 1."""
+    """Line at which it begins, from 1."""
     sql: str
     rows: str | None = None
     """Rows of a COPY, as text."""

@@ -12,7 +12,7 @@ class Sqlite(Strict):
     from_: Name = Field(alias="from")
     """The database, or a file `*.sql` that makes it, relative to the suite."""
     at: Name
-    """Where the copy stands, in the folder in which the agent is run."""
+    """Path of the copy, below the folder in which the agent is run."""
     path_env: Name | None = None
     """Environment variable that gets the copy's absolute path."""
     ignore: list[Glob] = Field(default_factory=list)

@@ -30,7 +30,7 @@ class _Table(NamedTuple):
     name: str
     columns: list[str]
     key: list[int]
-    """Which of the columns are the primary key, in its order."""
+    """Indexes of the columns of the primary key, in its order."""
     rules: list[str | None]
     """The rule that hides each column, if one does."""
     rule: str | None

@@ -21,7 +21,7 @@ class VerifierCommand(NamedTuple):
     root: Path
     """The only folder to which it may write."""
     folder: Path
-    """Where it starts, in `root`: the copy of the environment."""
+    """Its working folder, in `root`: the copy of the environment."""
     environment: Mapping[str, str]
     """Its whole environment."""
     stdout: Path

@@ -41,7 +41,7 @@ class TreeFile(NamedTuple):
     size: int = 0
     """Bytes of a file."""
     target: str = ""
-    """Where a link leads."""
+    """Target of a link."""
 
 
 def found(path: str) -> TreeFile:
