@@ -152,8 +152,8 @@ class Case(Strict):
     user_input: str | None = None
     """The user's request; a command gets it as `{user_input}`, or as `{user_input_file}`."""
     model: ModelSource = "replay"
-    """Source of models' answers in the mode `mocked`: the tape; the model itself; or the tape, and
-    the model for answers that are missing on it."""
+    """Source of models' answers in the mode `mocked`. `replay`: the tape. `live`: the model
+    itself. `replay-then-live`: the tape, and the model for answers that are missing on it."""
     tape: Name | None = None
     """Tape file of the case, relative to the suite; `tapes/TASK.jsonl` if it is not given."""
     normalize: Rules = Field(default_factory=list)
