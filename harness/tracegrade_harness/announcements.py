@@ -13,7 +13,7 @@ AS_SUPERUSER = ", the superuser: they may set this machine's clock and its name,
 
 
 def announce(suite: Suite, chosen: ChosenTrials) -> None:
-    """Print what holds agents, and what is asked that is outside of the environments.
+    """Print how agents are confined, and the live services that the run calls.
 
     Raises:
         SuiteUnusable: No case is chosen, or there is no such sandbox.
@@ -28,7 +28,7 @@ def announce(suite: Suite, chosen: ChosenTrials) -> None:
 
 
 def sandbox_text(name: str, chosen: ChosenTrials) -> str:
-    """Return what holds agents, and what that means where nothing does.
+    """Return the sandbox's name, or what the lack of a sandbox means for this machine.
 
     Raises:
         SuiteUnusable: There is no such sandbox, or the superuser has none and did not agree to it.
@@ -49,7 +49,7 @@ def _say_open_agents(suite: Suite, chosen: ChosenTrials) -> None:
 
 
 def _say_live(suite: Suite, chosen: ChosenTrials) -> None:
-    """Print what outside of the environments is asked."""
+    """Print the live services that the run calls."""
     used = {case.environment for case in chosen_cases(suite, chosen).values()}
     for environment in (suite.environments[name] for name in sorted(used)):
         for name, upstream in environment.upstreams.items():
@@ -63,7 +63,7 @@ def _at_most(upstream: Upstream) -> str:
 
 
 def _say_live_models(suite: Suite, chosen: ChosenTrials) -> None:
-    """Print which models are asked in a mocked run."""
+    """Print the models that a mocked run calls."""
     cases = chosen_cases(suite, chosen).values()
     used = {each.environment for each in cases if (chosen.models or each.model) != "replay"}
     for environment in sorted(used):

@@ -95,7 +95,7 @@ HOME = Path(".tracegrade/harness")
 
 
 def _prepare_overlays(suite: Path) -> None:
-    """Enter what overlays are mounted in, if a suite asks for some: before there are threads."""
+    """Enter the namespace for overlay mounts, if a suite needs it, before threads start."""
     from tracegrade_harness.parts.files.asks_for_overlays import asks_for_overlays
     from tracegrade_harness.parts.servers import namespace
 
@@ -155,10 +155,10 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     max_usd: MaxUsdOption = None,
     fail_on: FailOnOption = None,
 ) -> None:
-    """Run the cases of a suite in restored environments, and verify what they left.
+    """Run the cases of a suite in restored environments, and verify the result.
 
-    Spans and verdicts go into the lake; `tracegrade score` makes scores of them. Exit 1 if a
-    verifier failed, a limit ended a trial, or the budget ran out, 3 if the harness failed.
+    Spans and verdicts go into the lake; `tracegrade score` scores them. Exit 1 if a verifier
+    failed, a limit ended a trial, or the budget ran out, 3 if the harness failed.
     """
     _prepare_overlays(suite)
     from tracegrade_harness.commands import (
@@ -254,7 +254,7 @@ def record(  # noqa: PLR0913, PLR0917 - one parameter per option
     prices: PricesOption = None,
     max_usd: MaxUsdOption = None,
 ) -> None:
-    """Run cases once, live, and record on tapes what is outside of their environments.
+    """Run cases once, live, and record the answers of outside services on tapes.
 
     The mode `mocked` plays them. Secrets that the collector would remove are not on tapes.
     """
@@ -300,7 +300,7 @@ def diverge(  # noqa: PLR0913, PLR0917 - one parameter per option
 ) -> None:
     """Repeat recorded calls live, and show where the answers differ.
 
-    Only reads are repeated, each twice: what differs between the two live answers is ignored. Exit
+    Only reads are repeated, each twice; differences between the two live answers are ignored. Exit
     1 if an answer differs from the recorded one, 2 if a tape is missing, 3 if a service does not
     reply.
     """
@@ -362,10 +362,10 @@ def draft(  # noqa: PLR0913, PLR0917 - one parameter per option
         str | None, typer.Option("--model-url-as", hidden=True)
     ] = None,
 ) -> None:
-    """Turn runs of the lake into a suite of mocked cases, which repeat what models answered.
+    """Turn runs of the lake into a suite of mocked cases, with models' answers on tapes.
 
-    By default the newest run of each task and failure mode. A run whose content was redacted, cut
-    or never captured is named, and left out.
+    By default, the newest run of each task and failure mode becomes a case. A run whose content
+    was redacted, cut or never captured is named, and left out.
     """
     from tracegrade_harness.draft.command import draft_suite, started_by, variable_of_model
     from tracegrade_harness.draft.runs import ChosenRuns
@@ -420,7 +420,7 @@ def review(
 
 @harness.command()
 def clean(folder: FolderOption = HOME) -> None:
-    """Remove frozen environments, and what killed harnesses left behind."""
+    """Remove frozen environments and leftovers of killed harnesses."""
     from tracegrade_harness.commands import clean_folder
 
     clean_folder(folder)

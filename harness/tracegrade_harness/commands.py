@@ -137,7 +137,7 @@ def prices_in(file: Path | None) -> Prices | None:
 
 
 def model_source(text: str | None) -> ModelSource | None:
-    """Return what an option lets answer for models; None if it is not given.
+    """Return the source of models' answers that an option names; None if it is not given.
 
     Raises:
         SuiteUnusable: It names something else.
@@ -228,7 +228,7 @@ def _write_junit(path: Path, text: str) -> None:
 
 
 def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: bool) -> None:
-    """Run cases once, and write down what services outside of the environment answer.
+    """Run cases once, and record the answers of services outside of the environment.
 
     Raises:
         EnvironmentFailed: Not one trial could be run.
@@ -345,7 +345,7 @@ def open_shell(path: Path, task_id: str, chosen: ChosenTrials) -> None:
 
 
 def list_reviews(lake: str) -> None:
-    """Print the kills whose score a human may see otherwise."""
+    """Print the kills whose score a human may want to change."""
     found = wanting_review(Lake.open(lake))
     for kill in found[:MAX_LISTED]:
         echo(f"{kill.trajectory_id} {kill.kill_point}: {kill.score:g} by rule, {kill.task_id}")
@@ -372,7 +372,7 @@ def store_review(
 
 
 def clean_folder(home: Path) -> None:
-    """Remove what no harness works in any more, and say what is kept and why.
+    """Remove unused folders of harnesses, and print which are kept and why.
 
     Raises:
         EnvironmentFailed: Something could not be removed.
@@ -390,7 +390,7 @@ def clean_folder(home: Path) -> None:
 
 
 def _refuse_missing(suite: Suite, cases: Mapping[str, Case], home: Path, mode: Mode) -> None:
-    """Refuse cases for which this machine lacks something, naming those that need it.
+    """Refuse cases for which this machine lacks something, with their names.
 
     Raises:
         EnvironmentFailed: It lacks something.
@@ -429,10 +429,10 @@ def _check_tapes(loaded: LoadedSuite, suite: Suite) -> None:
 def _new_files(
     loaded: LoadedSuite, suite: Suite, chosen: ChosenTrials, *, replace_old: bool
 ) -> dict[str, Path]:
-    """Return where the tapes of the chosen cases go, of those that have any.
+    """Return the tape files of the chosen cases that have any.
 
     Raises:
-        SuiteUnusable: None has, or one already exists.
+        SuiteUnusable: No case has one, or a file already exists.
     """
     cases = chosen_cases(suite, chosen)
     files = {
@@ -450,7 +450,7 @@ def _new_files(
 
 
 def _moved(template: EnvironmentTemplate, idle_secs: float) -> list[str]:
-    """Return the objects of an environment that change while nothing is done."""
+    """Return the objects of an environment that change while no agent runs."""
     with temporary_folder() as root, closing(template.open(root)) as environment:
         time.sleep(idle_secs)
         return environment.difference().names

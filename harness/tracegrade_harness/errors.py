@@ -12,7 +12,7 @@ class EnvironmentFailed(TracegradeError):
 
 
 class VerifierFailed(TracegradeError):
-    """A verifier could not tell whether what it asks for holds."""
+    """A verifier could not judge."""
 
 
 class SandboxFailed(TracegradeError):

@@ -32,11 +32,11 @@ def parse_run_rules(texts: Iterable[str], own: Collection[str] = ()) -> list[Run
     """Return the rules of `--fail-on`.
 
     Args:
-        texts: One each.
-        own: Names of users' own metrics that the lake has.
+        texts: One text for each rule.
+        own: Names of users' own metrics in the lake.
 
     Raises:
-        BadRule: One has another form, or asks for what only scores know.
+        BadRule: A rule has another form, or names a value that only scores have.
     """
     scored = {*METRICS, *own}
     return [_parsed(text.strip(), scored) for text in texts]
@@ -46,7 +46,7 @@ def raise_broken(rules: Sequence[RunRule], results: Sequence[TrialResult]) -> No
     """Do nothing if every rule holds for every agent.
 
     Raises:
-        NotPassed: One does not, or there is nothing to judge it by; the text says which.
+        NotPassed: A rule is broken, or there is nothing to judge it by; the text says which.
     """
     agents: dict[tuple[str, str | None], list[TrialResult]] = defaultdict(list)
     for result in results:
@@ -79,7 +79,7 @@ def _parsed(text: str, scored: Collection[str]) -> RunRule:
 
 
 def _why_broken(bound: Bound, results: Sequence[TrialResult]) -> str | None:
-    """Return what breaks a rule; None if it holds."""
+    """Return why a rule is broken; None if it holds."""
     cases: dict[str, list[float]] = defaultdict(list)
     for task_id, value in _values(bound.metric, results):
         cases[task_id].append(value)

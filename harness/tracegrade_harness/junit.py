@@ -44,7 +44,7 @@ def _add(root: Element, result: TrialResult) -> None:
 
 
 def why_failed(result: TrialResult) -> str:
-    """Return why a trial did not pass: the limit that ended it, or what verifiers found."""
+    """Return why a trial did not pass: the limit that ended it, or findings of verifiers."""
     if result.reason:
         return result.reason
     failed = [each for each in result.verifiers or [] if each["outcome"] == "fail"]
@@ -52,6 +52,6 @@ def why_failed(result: TrialResult) -> str:
 
 
 def _text(text: str) -> str:
-    """Return a text without what XML cannot hold, and without secrets."""
+    """Return a text without secrets and without characters that XML forbids."""
     plain = (each if each.isprintable() or each in _PRINTABLE else "?" for each in text)
     return redacted("".join(plain))

@@ -1,4 +1,4 @@
-"""Results → the lake: rows of `harness_trials`, and verdicts that scores come from."""
+"""Writes results to the lake: rows of `harness_trials`, and verdicts for scores."""
 
 import json
 import uuid

@@ -19,12 +19,12 @@ MAX_WHY_CHARS: Final = 300
 
 
 def say_result(result: TrialResult, number: int, of: int) -> None:
-    """Print a result as it comes.
+    """Print a result as it arrives.
 
     Args:
-        result: Of a trial, or of a kill of it.
-        number: How many there are by now.
-        of: How many there will be.
+        result: The result of a trial, or of a kill of it.
+        number: The number of results so far.
+        of: Their final number.
     """
     sentence = ", ".join([_outcome(result), *_exit_code(result), *_used(result)])
     echo(f"[{number}/{of}] {_name(result)}: {_printable(sentence)}", err=True)
@@ -42,13 +42,13 @@ def _exit_code(result: TrialResult) -> list[str]:
 
 
 def _used(result: TrialResult) -> list[str]:
-    """Return the words for what a run used, as far as that is known."""
+    """Return the words for the known usage of a run."""
     tokens = [] if result.tokens is None else [count(result.tokens, "token")]
     return tokens if result.usd is None else [*tokens, f"${result.usd:.4f}"]
 
 
 def say_used(done: Run, max_usd: float | None) -> None:
-    """Print what a run used as a whole, if it used models."""
+    """Print the usage of a whole run, if it used models."""
     tokens = [result.tokens for result in done.results if result.tokens is not None]
     unknown = sum(result.cost_is_unknown for result in done.results)
     if not tokens and not done.spent_usd and not unknown:
@@ -76,7 +76,7 @@ def say_report(lake: str, tasks: Path | None) -> None:
     """Print the command that scores a run and shows it, for a shell.
 
     Args:
-        lake: Where it went.
+        lake: The lake of the run.
         tasks: The suite's task file; None if it names none.
     """
     given = [] if tasks is None else ["--tasks", str(tasks)]
@@ -88,9 +88,9 @@ def say_play(suite: Path, case: str, agent: str | None) -> None:
     """Print the command that plays tapes which were recorded, for a shell.
 
     Args:
-        suite: Its file.
-        case: The pattern of the cases that were recorded.
-        agent: Whose cases alone were; None for all agents'.
+        suite: The suite file.
+        case: The pattern of the recorded cases.
+        agent: The agent whose cases were recorded; None for all agents.
     """
     chosen = [*([] if case == "*" else ["--case", case]), *(["--agent", agent] if agent else [])]
     to = ("--mode", "mocked", "--lake", "lake")
@@ -98,7 +98,7 @@ def say_play(suite: Path, case: str, agent: str | None) -> None:
 
 
 def _words(*words: str) -> str:
-    """Return a command of tracegrade as shells read it, without what acts on a screen."""
+    """Return a command of tracegrade for a shell, without control characters."""
     return visible(shlex.join(("tracegrade", *words)))
 
 
@@ -124,5 +124,5 @@ def in_words(result: TrialResult) -> str:
 
 
 def _printable(text: str) -> str:
-    """Return a text without secrets, and without what acts on a screen."""
+    """Return a text without secrets and control characters."""
     return redacted(visible(text))

@@ -47,10 +47,10 @@ class Review:
         rating: tuple[int | None, str | None],
         by: str | None,
     ) -> Self:
-        """Return a review out of what a command was given.
+        """Return a review from a command's arguments.
 
         Raises:
-            SuiteUnusable: Something is missing or cannot be.
+            SuiteUnusable: An argument is missing or invalid.
         """
         trajectory_id, kill_point = kill
         value, reason = rating
@@ -81,7 +81,7 @@ def wanting_review(lake: Lake) -> list[Reviewable]:
 
 
 def store(lake: Lake, review: Review) -> None:
-    """Keep a review in the lake, instead of what the same human said before.
+    """Store a review in the lake, instead of the same human's earlier one.
 
     Raises:
         SuiteUnusable: The harness has no such kill in this lake.

@@ -1,4 +1,4 @@
-"""The time that an agent has, which stands still while it waits for the harness."""
+"""The time of an agent; its clock is paused while the agent waits for the harness."""
 
 import threading
 import time

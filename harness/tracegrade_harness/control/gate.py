@@ -67,7 +67,7 @@ class Gate:
         """Listen in `folder`, at a path of its own.
 
         Raises:
-            SandboxFailed: Nobody can listen there.
+            SandboxFailed: It is not possible to listen there.
         """
         self.address = str(folder / "gate")
         self._listener = _listen(self.address)
@@ -148,7 +148,7 @@ class Gate:
         Path(self.address).unlink(missing_ok=True)
 
     def _wait(self, deadline: Deadline) -> bool:
-        """Queue what can be read now; return False if nothing can, the agent having ended."""
+        """Queue all readable messages; return False if there are none and the agent has ended."""
         ready = [key for key, _ in self._selector.select(deadline.left_secs())]
         ours = [key for key in ready if key.fileobj is self._listener or key.data is not None]
         for key in ours:
@@ -172,7 +172,7 @@ class Gate:
 
     def _read(self, peer: int) -> None:
         message = self._receive(peer)
-        if message is not None and not isinstance(message, Flushed):  # that came too late
+        if message is not None and not isinstance(message, Flushed):  # that arrived too late
             self._later.append(Event(peer, message))
 
     def _receive(self, peer: int) -> GateMessage | ProcessLeft | None:
@@ -196,7 +196,7 @@ class Gate:
         return message if fault is None else self._dismiss(peer, fault)
 
     def _fault(self, peer: int, message: GateMessage) -> str | None:
-        """Return what is wrong about a message here and now."""
+        """Return what is wrong with a message in the present state."""
         first = peer not in self._greeted
         self._greeted.add(peer)
         if first != isinstance(message, Hello):
@@ -206,7 +206,7 @@ class Gate:
         return None
 
     def _answer(self, event: Event, answer: str) -> int:
-        """Send an answer, and return the number of what it answers."""
+        """Send an answer, and return the number of the answered message."""
         if not isinstance(event.message, ToolReturned | AnswerPending):
             msg = f"'{event.message}' waits for no answer"
             raise TypeError(msg)
@@ -233,7 +233,7 @@ class Gate:
 
 
 def _send_or_cut(connection: socket.socket, text: bytes) -> None:
-    """Send without waiting; one who never reads is cut off, which reading will tell."""
+    """Send without waiting; cut off a peer that never reads, which a later read reports."""
     try:
         connection.send(text, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
     except OSError:

@@ -48,9 +48,9 @@ class Planned(_Message):
 
     type: Literal["plan"]
     steps: Count | None
-    """NULL where the agent does not say."""
+    """NULL if the agent does not report it."""
     plan: str | None
-    """JSON, cut where it is long."""
+    """JSON, cut if it is long."""
 
 
 class TokensUsed(_Message):
@@ -59,7 +59,7 @@ class TokensUsed(_Message):
     type: Literal["usage"]
     model: str | None
     input_tokens: Count | None
-    """With those that a cache has."""
+    """Input tokens, including those from a cache."""
     output_tokens: Count | None
     """With reasoning."""
     cache_read_tokens: Count | None = None
@@ -80,7 +80,7 @@ class ToolReturned(_Message):
     name: str
     ok: bool
     arguments: str | None
-    """Canonical JSON where it is JSON; a long one ends with the digest of all of it."""
+    """Canonical JSON if it is JSON; a long text is cut and ends with its digest."""
     effect: str | None
     """The effect that the agent declares."""
     in_flight: Count
@@ -136,6 +136,6 @@ def read_message(text: bytes) -> GateMessage:
     """Return a message.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not a message.
     """
     return _GATE_MESSAGES.validate_json(text)

@@ -40,7 +40,7 @@ def conversation(request: Mapping[str, Any]) -> Iterator[Part]:
 
 
 def reply(request: Mapping[str, Any], answer: ModelTurn, number: int) -> Json:
-    """Return the body of an answer; `number` tells it from others."""
+    """Return the body of an answer; `number` identifies it."""
     return {
         "id": f"msg_{number}",
         "type": "message",
@@ -102,7 +102,7 @@ def events(request: Mapping[str, Any], body: Mapping[str, Any]) -> Iterator[str]
 
 
 def _pieces(block: Json) -> tuple[Json, list[Json]]:
-    """Return how a block of content begins, and what is added to it."""
+    """Return the beginning of a content block, and its later additions."""
     if block["type"] == "text":
         return {**block, "text": ""}, [{"type": "text_delta", "text": block["text"]}]
     if block["type"] == "thinking":

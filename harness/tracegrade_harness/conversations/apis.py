@@ -73,10 +73,10 @@ class ModelRequest(NamedTuple):
 
 
 def model_request(method: str, path: str, body: bytes) -> ModelRequest:
-    """Return what a request asks a model.
+    """Return the API, the body and the conversation of a request to a model.
 
     Raises:
-        NotAModelRequest: It asks for no answer, in no API that is known.
+        NotAModelRequest: It asks no known API for an answer.
     """
     api = next((api for api in APIS if path.rstrip("/").endswith(api.path)), None)
     if api is None or method != "POST":

@@ -33,7 +33,7 @@ def conversation(request: Mapping[str, Any]) -> Iterator[Part]:
 
 
 def reply(request: Mapping[str, Any], answer: ModelTurn, number: int) -> dict[str, Any]:
-    """Return the body of an answer; `number` tells it from others."""
+    """Return the body of an answer; `number` identifies it."""
     message: dict[str, Any] = {"role": "assistant", "content": answer.text, "refusal": None}
     if answer.reasoning is not None:
         message["reasoning_content"] = answer.reasoning

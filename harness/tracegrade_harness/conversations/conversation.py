@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple, Self
 
 INSTRUCTIONS: Final = "instructions"
-"""Key of what the author of the agent tells, where a conversation is a key."""
+"""Key for the instructions of the agent's author, if a conversation is a key."""
 INSTRUCTING: Final = frozenset({"system", "developer"})
 """Roles of messages that come from the agent's author."""
 _ANSWERING: Final = frozenset({"assistant", "ai", "model"})
@@ -19,7 +19,7 @@ _TEXT_BLOCKS: Final = frozenset({"text", "input_text", "output_text"})
 
 
 class Text(NamedTuple):
-    """Something said."""
+    """A text in a conversation."""
 
     role: str
     """The role in the message."""
@@ -31,7 +31,7 @@ class ToolRequest(NamedTuple):
 
     tool: str
     arguments: str
-    """JSON as the model wrote it; it may be none."""
+    """JSON as the model wrote it; it may be invalid."""
     id: str | None = None
 
 
@@ -93,10 +93,10 @@ class ModelTurn(NamedTuple):
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """Return it from a tape.
+        """Return a reply from a tape.
 
         Raises:
-            ValueError: It is none.
+            ValueError: It is not a reply.
         """
         try:
             parts = tuple(_part_from_json(part) for part in value["says"])
@@ -108,11 +108,11 @@ class ModelTurn(NamedTuple):
 
 
 def key_arguments(parts: Iterable[Part], *, instructed: bool = True) -> dict[str, Any]:
-    """Return what tells a conversation from others, as JSON.
+    """Return the key that identifies a conversation, as JSON.
 
     Args:
-        parts: All of it, in order.
-        instructed: Whether the author's instructions tell, too.
+        parts: All parts, in order.
+        instructed: Whether the author's instructions belong to the key.
     """
     given = [*parts]
     texts = [_stripped(part) for part in given if is_instruction(part)]
@@ -143,7 +143,7 @@ def _block_text(block: object) -> str | None:
 
 
 def _messages(parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
-    """Yield what was said; texts of one role that follow each other are one."""
+    """Yield the messages; consecutive texts of one role become one."""
     for role, group in groupby(parts, _role):
         if role is None:
             yield from map(_call_or_result, group)
@@ -152,7 +152,7 @@ def _messages(parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
 
 
 def _role(part: Part) -> str | None:
-    """Return who says a text; None for what is none."""
+    """Return the role of a text; None for other parts."""
     if not isinstance(part, Text):
         return None
     return "assistant" if part.role in _ANSWERING else "user"
@@ -185,7 +185,7 @@ def _is_text_block(value: object) -> bool:
 
 
 def _value(text: str) -> Any:
-    """Return what a text is as JSON, else the text without outer blanks."""
+    """Return a text as JSON, else without outer blanks."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -193,7 +193,7 @@ def _value(text: str) -> Any:
 
 
 def _in_order_of_calls(parts: Sequence[Part]) -> list[Part]:
-    """Return parts with results that follow each other in the order in which they were asked."""
+    """Return parts in which consecutive results have the order of their calls."""
     places = {part.id: place for place, part in enumerate(parts) if isinstance(part, ToolRequest)}
     ordered: list[Part] = []
     for are_results, group in groupby(parts, lambda part: isinstance(part, Result)):

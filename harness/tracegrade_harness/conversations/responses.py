@@ -43,7 +43,7 @@ def conversation(request: Mapping[str, Any]) -> Iterator[Part]:
 
 
 def reply(request: Mapping[str, Any], answer: ModelTurn, number: int) -> dict[str, Any]:
-    """Return the body of an answer; `number` tells it from others."""
+    """Return the body of an answer; `number` identifies it."""
     read, written = answer.input_tokens or 0, answer.output_tokens or 0
     return {
         "id": f"resp_{number}",

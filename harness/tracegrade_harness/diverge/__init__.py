@@ -1,1 +1,1 @@
-"""Divergence: where services answer otherwise today than their tapes have it."""
+"""Compares the answers of live services with the tapes."""

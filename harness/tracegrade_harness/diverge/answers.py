@@ -35,7 +35,7 @@ def _http_answer(reply: dict[str, Any]) -> ServiceAnswer:
 
 
 def _content(body: bytes) -> Any:
-    """Return a body's JSON, else its text, else what tells its bytes from others."""
+    """Return a body's JSON, else its text, else a digest of its bytes."""
     try:
         text = body.decode()
     except UnicodeDecodeError:  # tapes have such a body with its secrets
@@ -59,7 +59,7 @@ def _mcp_answer(reply: dict[str, Any]) -> ServiceAnswer:
 
 
 def _opened(result: Any) -> Any:
-    """Return a result whose texts are their JSON where they are objects or lists."""
+    """Return a result; texts with a JSON object or list are replaced by it."""
     parts = result.get("content") if isinstance(result, dict) else None
     if not isinstance(parts, list):
         return result

@@ -2,7 +2,7 @@
 
     divergences([recorded], [live, live again])
 
-Two live answers to one call that differ from each other show what differs by itself.
+Differences between two live answers to the same call show what varies by itself.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ class ServiceAnswer(NamedTuple):
     outcome: str
     """Class of the answer: `HTTP 404`, `result`."""
     content: Any
-    """JSON, or a text if it is none."""
+    """JSON if it is valid, else a text."""
 
 
 class Divergence(NamedTuple):
@@ -39,7 +39,7 @@ class Divergence(NamedTuple):
     `value`: the same shape with another value. `gone`: recorded without an error, now an error."""
     path: JsonPath
     recorded: Any
-    """`ABSENT` for a key that came."""
+    """`ABSENT` for a key that was added."""
     live: Any
     """`ABSENT` for a key that went."""
 
@@ -54,8 +54,8 @@ def divergences(
         live: The answers to the same call now, at least one.
 
     Returns:
-        Nothing of what is at or below a path at which live answers differ from each other, or
-        recorded ones do.
+        The differences, without paths at or below which the live answers differ from each other,
+            or the recorded ones do.
     """
     if any(_other_class(*pair) for each in (recorded, live) for pair in pairwise(each)):
         return []
@@ -99,7 +99,7 @@ def differences(recorded: Any, live: Any) -> Iterator[Divergence]:
 
 
 def type_of(value: Any) -> str:
-    """Return the JSON type of a value, or `nothing`."""
+    """Return the JSON type of a value; `nothing` for no value."""
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int | float):

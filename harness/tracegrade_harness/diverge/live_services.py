@@ -29,7 +29,7 @@ CLIENT: Final = {"name": "tracegrade", "version": "1"}
 _VERSION: Final = re.compile(r"[0-9-]+", re.ASCII)
 
 Ask = Callable[[TapeKey], ServiceAnswer]
-"""Asks a service once; a failure to answer is an answer, too."""
+"""Asks a service once; a failure to answer also counts as an answer."""
 
 
 class NotAskable(Exception):
@@ -37,7 +37,7 @@ class NotAskable(Exception):
 
 
 def http_service(live: UpstreamHandler) -> Ask:
-    """Return what asks an HTTP service; it raises `NotAskable`."""
+    """Return a function that asks an HTTP service; it raises `NotAskable`."""
 
     def ask(key: TapeKey) -> ServiceAnswer:
         recorder = TapeRecorder()
@@ -92,7 +92,7 @@ class McpHttpSession:
         self._begun: ServiceAnswer | None = None
 
     def __call__(self, key: TapeKey) -> ServiceAnswer:
-        """Return what the server answers to a call."""
+        """Return the server's answer to a call."""
         if key.name == "initialize":
             return self._begin(key.channel)
         if self._begun is None:
@@ -140,7 +140,7 @@ class McpHttpSession:
 
 
 def _answer(recorder: TapeRecorder, ask: Callable[[], ProxiedReply]) -> ServiceAnswer:
-    """Return what was taken down while a service was asked."""
+    """Return the answer that was recorded during a call."""
     try:
         reply = ask()
     except UpstreamFailed as error:
@@ -156,7 +156,7 @@ def _answer(recorder: TapeRecorder, ask: Callable[[], ProxiedReply]) -> ServiceA
 
 
 def _version(begun: ServiceAnswer) -> dict[str, str]:
-    """Return the header that says which version of MCP a server has chosen."""
+    """Return the header with the version of MCP that a server has chosen."""
     result = begun.content if isinstance(begun.content, dict) else {}
     version = str(result.get("protocolVersion"))
     return {"mcp-protocol-version": version} if _VERSION.fullmatch(version) else {}

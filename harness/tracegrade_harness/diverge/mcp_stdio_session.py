@@ -20,14 +20,14 @@ from tracegrade_harness.tape.entries import TapeKey, redacted
 from tracegrade_harness.tape.player import TapeRecorder
 
 SOCKET: Final = "server"
-"""To which a server comes, in the folder of its session."""
+"""Socket for the server, in the folder of its session."""
 LOG: Final = "log"
 """Name of the server's log file in that folder."""
 ENDED: Final = "ended without an answer"
 ANSWER_SECS: Final = 60.0
 """Seconds that a call may take."""
 NO_METHOD: Final = -32_601
-"""JSON-RPC's code: what the server asks of its client is not offered."""
+"""JSON-RPC's code for a method that the client does not offer."""
 _TAIL_BYTES: Final = 4096
 
 StartIn = Callable[[Path], AbstractContextManager[Started]]
@@ -40,15 +40,15 @@ class _NoAnswer(Exception):
 
 
 class McpStdioSession:
-    """A session with a server; each `initialize` begins another, with a server of its own."""
+    """A session with a server; each `initialize` begins a new one, with a new server."""
 
     def __init__(self, name: str, start: StartIn, protocol: str) -> None:
         """Prepare.
 
         Args:
-            name: Of the server.
-            start: What starts it.
-            protocol: The version of MCP that is offered to it.
+            name: Name of the server.
+            start: Starts the server.
+            protocol: The version of MCP that the client offers.
         """
         self._name = name
         self._start = start
@@ -57,7 +57,7 @@ class McpStdioSession:
         self._begun: ServiceAnswer | None = None
 
     def __call__(self, key: TapeKey) -> ServiceAnswer:
-        """Return what the server answers to a call."""
+        """Return the server's answer to a call."""
         if key.name == "initialize":
             return self._begin(key.channel)
         if self._session is None:
@@ -95,7 +95,7 @@ class McpStdioSession:
         try:
             self._session.ask(McpTapeSession(channel, recorder), method, params)
         except _NoAnswer as error:
-            self.close()  # an answer that comes late would be taken for the next one's
+            self.close()  # a late answer would be taken for the next call's
             return _no_reply(error)
         except (McpUnreadable, RecursionError):
             self.close()
@@ -176,7 +176,7 @@ class _Session:
             yield line
 
     def _refuse(self, message: Mapping[str, Any]) -> None:
-        """Answer what the server asks of its client, which offers nothing."""
+        """Refuse a server's request, because this client offers nothing."""
         if "id" not in message:
             return
         refused = {"error": {"code": NO_METHOD, "message": "not offered"}}
@@ -195,7 +195,7 @@ class _Session:
         return line
 
     def _why(self, what: str) -> str:
-        """Return what is wrong, with the last line that the server wrote."""
+        """Return the reason, with the last line that the server wrote."""
         last = _last_line(self._folder / LOG)
         return f"mcp server '{self._name}' {what}{f': {last}' if last else ''}"
 

@@ -1,4 +1,4 @@
-"""The command that is run where services answer otherwise than recorded."""
+"""The command that runs if live services answer differently from the tapes."""
 
 import contextlib
 import shlex

@@ -32,7 +32,7 @@ _LINE: Final = re.compile(r"[A-Z]+ /\S*", re.ASCII)
 
 
 class RecordedCall(NamedTuple):
-    """A call on a tape, and where it was made."""
+    """A call on a tape, and its position."""
 
     key: TapeKey
     path: str | None
@@ -80,7 +80,7 @@ def why_not(
 
 
 def _reads(key: TapeKey, service: Upstream | McpServer, tools: Mapping[str, Tool]) -> bool:
-    """Return what the task file says, else what the protocol does."""
+    """Return whether a call only reads, by the task file or else by the protocol."""
     is_mcp = key.channel.startswith(MCP)
     name = key.name.removeprefix(f"{CALL} ") if is_mcp else key.name
     calls = [] if isinstance(service, McpServer) else service.calls

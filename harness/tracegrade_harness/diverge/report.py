@@ -1,6 +1,6 @@
 """Reports divergences as text, as JSON, and as the Markdown of an issue.
 
-Answers are shown shortened, without what would act on a screen; secrets were taken out before.
+Answers are shortened, without control characters; secrets were removed before.
 """
 
 import json
@@ -23,7 +23,7 @@ FORMATS: Final = ("text", "json", "markdown")
 
 
 def as_text(result: DivergenceResult) -> str:
-    """Return a line for each divergence, then how much was asked and what was not."""
+    """Return a line for each divergence, then the numbers of repeated and skipped calls."""
     return "\n".join([*_all_lines(result), *_counts(result)])
 
 

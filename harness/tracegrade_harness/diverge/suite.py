@@ -1,4 +1,4 @@
-"""Asks all that the tapes of a suite hold, case by case."""
+"""Repeats all calls on the tapes of a suite, case by case."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -34,13 +34,13 @@ from tracegrade_harness.trial.tape_session import tape_file, taped_cases
 TIMES: Final = 2
 """Times that each call is made; two live answers show what varies by itself."""
 PROTOCOL: Final = "2025-06-18"
-"""The version of MCP that is offered where a tape does not say which one was chosen."""
+"""The version of MCP to offer if a tape does not name the chosen one."""
 
 UNREACHABLE: Final = "its service gave no reply"
 
 
 class DivergedCall(NamedTuple):
-    """A call that is answered otherwise than its tape says."""
+    """A call whose live answer differs from the tape's."""
 
     case: str
     key: TapeKey
@@ -56,18 +56,18 @@ class DivergenceResult:
     """
     diverged: list[DivergedCall] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
-    """Reason → how many calls were not asked for it."""
+    """Reason → number of calls that were skipped for it."""
     unreachable: dict[str, str] = field(default_factory=dict)
-    """Channel → why nothing came from it; its other calls were not asked."""
+    """Channel → why it gave no answer; its other calls were skipped."""
 
 
 def ask_again(suite_run: SuiteRun, cases: Mapping[str, Case], *, writes: bool) -> DivergenceResult:
-    """Ask what the tapes of cases hold, and return where the answers differ.
+    """Repeat the calls on the tapes of cases, and return the differences.
 
     Args:
-        suite_run: In whose sandbox MCP servers run; environments, collector and relay are unused.
+        suite_run: Its sandbox runs MCP servers; environments, collector and relay are unused.
         cases: Task id → case.
-        writes: Ask what may write, too.
+        writes: Repeat calls that may write, too.
 
     Raises:
         EnvironmentFailed: A header of a service names a variable that is not set.
@@ -88,7 +88,7 @@ def ask_again(suite_run: SuiteRun, cases: Mapping[str, Case], *, writes: bool) -
 
 
 class _CaseComparison:
-    """Asks what the tape of one case holds."""
+    """Repeats the calls on the tape of one case."""
 
     def __init__(
         self,
@@ -109,11 +109,11 @@ class _CaseComparison:
         self._end = ExitStack()
 
     def close(self) -> None:
-        """End what was started to be asked."""
+        """End the servers that were started for the calls."""
         self._end.close()
 
     def ask(self, tape: Tape) -> None:
-        """Ask each call of the tape."""
+        """Repeat each call of the tape."""
         recorded: dict[RecordedCall, list[TapeEntry]] = defaultdict(list)
         for entry in tape.entries:
             recorded[RecordedCall(entry.key, entry.path)].append(entry)

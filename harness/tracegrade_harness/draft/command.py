@@ -17,8 +17,8 @@ def variable_of_model(name: str | None, former: str | None) -> str:
     """Return the variable in which drafted agents find the URL of their model.
 
     Args:
-        name: As `--model-url-env` says.
-        former: As `--model-url-as` does, its former name, which this release still takes.
+        name: The value of `--model-url-env`.
+        former: The value of `--model-url-as`, its former name, which this release still accepts.
 
     Raises:
         SuiteUnusable: Both are given.

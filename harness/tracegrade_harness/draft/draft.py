@@ -31,7 +31,7 @@ from tracegrade_scoring.tasks.load import Specification
 from tracegrade_scoring.tasks.stored import known_specification
 
 MAX_NAMED: Final = 3
-"""Things that a run lacks, named in the line that says why it became no case."""
+"""Number of missing items that the line about a run names."""
 
 Lacking = tuple[CapturedRun, Sequence[MissingContent]]
 
@@ -85,8 +85,8 @@ def write_suite(folder: Path, made: Drafted, started: AgentStart, *, replace: bo
     """Write a suite, its task file and its tapes; other files of the folder stay.
 
     Raises:
-        EnvironmentFailed: One cannot be written.
-        SuiteUnusable: One is there already, and is not to be replaced.
+        EnvironmentFailed: A file cannot be written.
+        SuiteUnusable: A file already exists, and must not be replaced.
     """
     suite = plain_name(folder.resolve().name or "drafted")
     tapes = {folder / case.tape: tape(case, suite) for case in made.cases}

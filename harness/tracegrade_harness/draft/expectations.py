@@ -17,14 +17,14 @@ class Expectations(NamedTuple):
     specification: Specification
     """The task file."""
     paths: Mapping[tuple[str | None, str | None], dict[str, Any]]
-    """Agent and task → what most successful runs of it did, as a task."""
+    """Agent and task → the path of most of its successful runs, as a task."""
     declared: Mapping[str, dict[str, Any]]
-    """Tools as a task file has them: what it says, else what the calls of the lake declare."""
+    """Tools as in a task file: from the task file, else as the calls of the lake declare them."""
     expected: AbstractSet[str]
-    """Tools that the task file declares, and those of the paths."""
+    """Tools that the task file declares, and tools of the paths."""
 
     def tools(self, called: AbstractSet[str]) -> dict[str, dict[str, Any]]:
-        """Return the tools of a task file: those that are expected, and those that were called."""
+        """Return the tools of a task file: expected tools and called tools."""
         return {
             name: tool
             for name, tool in self.declared.items()

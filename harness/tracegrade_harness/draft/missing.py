@@ -10,7 +10,7 @@ from tracegrade_harness.draft.runs import CapturedRun, CapturedStep, CapturedToo
 Reason = Literal["redacted", "truncated", "not captured"]
 
 _CUT: Final = "…[capped: "
-"""Begins the end of what the collector cut."""
+"""Beginning of the end of a text that the collector cut."""
 _FLAGS: Final[dict[str, Reason]] = {
     "redacted": "redacted",
     "result_redacted": "redacted",
@@ -85,7 +85,7 @@ def _text(part: Part) -> str:
 
 
 def _reasons(flags: Iterable[str], texts: Iterable[str | None]) -> list[Reason]:
-    """Return why flags and texts say that something is missing, each reason once."""
+    """Return the reasons in flags and texts why content is missing, each once."""
     by_flag = [_FLAGS[flag] for flag in flags if flag in _FLAGS]
     some = [text for text in texts if text]
     by_text = [reason for mark, reason in _IN_TEXTS.items() if any(mark in text for text in some)]

@@ -121,7 +121,7 @@ class ModelCall(NamedTuple):
 
 @dataclass(frozen=True)
 class CapturedRun:
-    """A run, and what the lake holds of it."""
+    """A run, and its content in the lake."""
 
     run: DraftedRun
     calls: Sequence[ModelCall]
@@ -132,7 +132,7 @@ class CapturedRun:
 
     @property
     def tool_calls(self) -> list[CapturedTool]:
-        """Calls for which a tape is asked, without those that such a call has made itself."""
+        """Calls that a tape answers, without calls that such a call made itself."""
         return [tool for tool in self.tools if tool.on_tape == "whole"]
 
     @property
@@ -155,14 +155,14 @@ class CapturedRun:
 
 
 def captured_runs(con: duckdb.DuckDBPyConnection, chosen: ChosenRuns) -> list[CapturedRun]:
-    """Return the chosen runs of a lake, with what it holds of them.
+    """Return the chosen runs of a lake, with their content.
 
     Args:
         con: Connected to the lake, with its score tables.
-        chosen: Which.
+        chosen: The choice of runs.
 
     Raises:
-        SuiteUnusable: There is none, or one that is named is not there.
+        SuiteUnusable: No run is chosen, or a named run does not exist.
     """
     parameters = {
         "failed": chosen.failed,
@@ -188,10 +188,10 @@ def captured_runs(con: duckdb.DuckDBPyConnection, chosen: ChosenRuns) -> list[Ca
 
 
 def _refuse_absent(runs: Sequence[DraftedRun], chosen: ChosenRuns) -> None:
-    """Refuse names of tasks and runs that are not there.
+    """Refuse names of tasks and runs that do not exist.
 
     Raises:
-        SuiteUnusable: One is not, or no run is.
+        SuiteUnusable: A task or a run does not exist.
     """
     failed = "failed " if chosen.failed else ""
     for kind, names, there in (
@@ -250,7 +250,7 @@ def _part(  # noqa: PLR0913, PLR0917 - the columns of a row
 
 
 def _in_api_order(parts: Iterable[Part]) -> list[Part]:
-    """Return what a model said as APIs have it: thoughts, texts, calls; nothing empty."""
+    """Return a model's reply in the order of APIs: thoughts, texts, calls; nothing empty."""
     some = [part for part in parts if isinstance(part, ToolRequest) or part.text]
     return [
         part for kind in (Reasoning, Text, ToolRequest) for part in some if isinstance(part, kind)

@@ -22,7 +22,7 @@ LOOKS_EVERY_SECS: Final = 0.5
 
 
 class LastSpan(NamedTuple):
-    """The span of a trace after which nothing of it arrives."""
+    """The span of a trace that arrives last."""
 
     trace_id: str
     span_id: str
@@ -31,17 +31,18 @@ class LastSpan(NamedTuple):
 
 
 def landed_plans(lake: Lake, last: LastSpan) -> list[str]:
-    """Return the plans of a trace, the newest first, once all of it has landed.
+    """Return the plans of a trace, the newest first, after all of it has landed.
 
     Args:
-        lake: Where its spans land.
-        last: Was sent after all others were acknowledged: requests land in their order.
+        lake: The lake that receives its spans.
+        last: The span that was sent after all others were acknowledged: requests land in their
+            order.
 
     Returns:
-        Each as JSON, or as the text that it was written as.
+        Each plan as JSON, or as the text that was written.
 
     Raises:
-        EnvironmentFailed: It does not land, or cannot be read.
+        EnvironmentFailed: The span does not land, or the plans cannot be read.
     """
     with steps_of_traces(_landed(lake, last), [last.trace_id], "landed_plans") as con:
         return [plan for (plan,) in con.sql(QUERIES.text("landed_plans")).fetchall()]

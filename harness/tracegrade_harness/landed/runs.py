@@ -18,20 +18,20 @@ class LandedRun(NamedTuple):
     trace_id: str
     trajectory_id: str
     root_span_id: str
-    """Sixteen zeros where the trace has no agent."""
+    """Sixteen zeros if the trace has no agent."""
     conversation_id: str | None
     kill_point: str | None
     """The mark that excludes it from attempts: a kill point, or `several_runs`."""
 
 
 def landed_runs(lake: Lake, traces: Sequence[str], first_ns: int, last_ns: int) -> list[LandedRun]:
-    """Return the runs of some traces, but for sub-agents'; of one trace as they were received.
+    """Return the runs of some traces without sub-agents, each trace's in order of receipt.
 
     Args:
-        lake: Where all of their spans have landed.
+        lake: The lake, in which all of their spans have landed.
         traces: Their ids.
-        first_ns: Nothing of them was received before, ns since 1970.
-        last_ns: Nor after.
+        first_ns: Lower limit of the time of receipt, ns since 1970.
+        last_ns: Upper limit of the time of receipt.
 
     Raises:
         EnvironmentFailed: They cannot be read.

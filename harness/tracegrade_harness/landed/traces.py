@@ -37,7 +37,7 @@ def pinned_since(lake: Lake, first_ns: int, last_ns: int) -> PinnedLake:
 def steps_of_traces(
     pinned: PinnedLake, traces: Collection[str], *queries: str
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open an engine that holds what queries read of some traces; it ends with the block.
+    """Open an engine with the content of some traces for queries; it ends with the block.
 
     Raises:
         EnvironmentFailed: They cannot be read.
@@ -53,7 +53,7 @@ def steps_of_traces(
 
 
 def split_traces(con: duckdb.DuckDBPyConnection, *queries: str) -> None:
-    """Make of the chosen traces what queries of this package read of their steps.
+    """Build the tables about the chosen traces' steps that this package's queries read.
 
     Args:
         con: Holds `spans`, `logs` and `chosen_traces` (trace_id, one row each).

@@ -1,1 +1,1 @@
-"""Reading a suite file: its shape, what is wrong with it, and its JSON Schema."""
+"""Reads a suite file: its shape, its problems, and its JSON Schema."""

@@ -32,7 +32,7 @@ from tracegrade_scoring.tasks.load import Specification
 _MARKS: Final = "/ : , \\"
 """Names of objects, such as `files:data/a.csv`, have these after the name of a part."""
 Names: TypeAlias = tuple[str, ...]
-"""Those on a path below the trial's folder."""
+"""Names on a path below the trial's folder."""
 
 
 def check_suite(
@@ -227,7 +227,7 @@ def _check_killed_trials(source: SourceFile, path: KeyPath, case: model.Case) ->
 def _check_taped_writes(
     source: SourceFile, case: model.Case, suite: ReadableSuite, specification: Specification
 ) -> Iterator[Problem]:
-    """Yield a note for each taped tool that writes: replayed, it leaves nothing to judge."""
+    """Yield a note for each taped tool that writes, since a replay leaves nothing to judge."""
     environment = suite.environments.get(case.environment)
     for i, name in enumerate(environment.taped_tools if environment else ()):
         tool = specification.tools.get(name)

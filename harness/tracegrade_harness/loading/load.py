@@ -115,7 +115,7 @@ def load(path: Path) -> LoadedSuite:
 def _tasks(
     source: SourceFile, folder: Path, name: str | None
 ) -> tuple[Specification | None, list[Problem]]:
-    """Return what a suite's task file says, and what is wrong with it."""
+    """Return the content of a suite's task file, and its problems."""
     if name is None:
         return None, []
     if fault := paths.source_fault(name):

@@ -17,7 +17,7 @@ Kind = TypeVar("Kind", bound=BaseModel)
 
 
 def readable(values: Any) -> ReadableSuite:
-    """Return what is readable of a suite, given as plain values."""
+    """Return the well-formed parts of a suite, from plain values."""
     agents, environments, cases = (
         _mapping(values, key) for key in ("agents", "environments", "cases")
     )
@@ -70,7 +70,7 @@ def _each(kind: type[Kind], values: Mapping[str, Any]) -> dict[str, Kind | None]
 
 
 def _one(kind: type[Kind], value: Any) -> Kind | None:
-    """Return a mapping as an object, without those of its keys that are wrong."""
+    """Return a mapping as an object, without its wrong keys."""
     try:
         return kind.model_validate(value, by_alias=True, by_name=False)
     except ValidationError as error:

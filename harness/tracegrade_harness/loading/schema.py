@@ -1,7 +1,7 @@
-"""The JSON Schema of suites, for editors that complete and check while one types.
+"""The JSON Schema of suites, for editors that complete and check as people type.
 
-Made from `model.py`, so it cannot say anything else than the loader; `harness/suite.schema.json`
-is it. What needs more than one key to be judged only the loader finds.
+It is made from `model.py`, so it agrees with the loader; the file is `harness/suite.schema.json`.
+Only the loader finds errors that concern more than one key.
 """
 
 from tracegrade_harness.loading.model import suite_classes

@@ -11,16 +11,16 @@ from tracegrade_harness.suite import paths
 from tracegrade_harness.suite.model import Suite
 
 USERS: Final = frozenset({"user_input", "user_input_file"})
-"""Substitutions that are not the suite's words: what a user says names no file for an agent."""
+"""Substitutions with a user's words, which name no file for an agent."""
 TAPES: Final = "tapes"
 """Folder of the tapes for which no case gives a path."""
 
 
 def answers(loaded: LoadedSuite) -> list[Path]:
-    """Return the files and folders that would tell an agent what is expected of it.
+    """Return the files and folders that would reveal expectations to an agent.
 
-    They are the suite, its task file, tapes, what verifiers compare with and run, and what HTTP
-    services consist of.
+    They are the suite, its task file, tapes, files that verifiers compare with or run, and files
+    of HTTP services.
     """
     if loaded.suite is None:
         return []

@@ -42,12 +42,12 @@ class McpCalls:
                 self._run.returned(call, answer)
 
     def settle(self, timeout_secs: float) -> bool:
-        """Wait until no call is under way; return whether that came in time."""
+        """Wait until no call is in progress; return whether that happened in time."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._waiting, timeout_secs)
 
     def abandon(self) -> None:
-        """Take it that the server has ended: what is under way will not be answered."""
+        """Note that the server has ended, so that open calls get no answer."""
         with self._changed:
             self._waiting.clear()
             self._changed.notify_all()

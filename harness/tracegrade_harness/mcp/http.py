@@ -33,9 +33,9 @@ class McpRequests:
         return [sent.call for sent in _sent(request)]
 
     def answers(self, request: ProxiedRequest, reply: ProxiedReply) -> Sequence[ObservedAnswer]:
-        """Return the answer of each call; one that the reply lacks has failed."""
+        """Return the answer of each call; a call without an answer in the reply has failed."""
         found: dict[str, ObservedAnswer] = {}
-        with suppress(McpUnreadable):  # then it has no answer that we could tell
+        with suppress(McpUnreadable):  # then it has no answer that can be read
             for message in messages_in(reply):
                 found.update(answers_of(message))
         lost = ObservedAnswer(ok=False, text=f"HTTP status {reply.status}, without an answer")
@@ -60,7 +60,7 @@ def without_stream(upstream: UpstreamHandler) -> UpstreamHandler:
 def recorded_mcp(
     upstream: UpstreamHandler, channel: str, recorder: TapeRecorder
 ) -> UpstreamHandler:
-    """Return an upstream whose answers are taken down."""
+    """Return an upstream whose answers are recorded."""
 
     def ask(request: ProxiedRequest) -> ProxiedReply:
         reply = upstream(request)
@@ -74,7 +74,7 @@ def recorded_mcp(
 
 
 def _path(request: ProxiedRequest) -> str:
-    """Return where a server is asked, as a tape has it: printable, and without secrets."""
+    """Return the path of a server in the form for tapes: printable, and without secrets."""
     return quote(redacted(request.target), safe=string.punctuation)
 
 

@@ -30,7 +30,7 @@ def main() -> int:
 
 
 def _send_input(connection: socket.socket) -> None:
-    with contextlib.suppress(OSError):  # the other side is gone, which `main` sees
+    with contextlib.suppress(OSError):  # the other side has closed, which `main` notices
         while chunk := os.read(0, CHUNK_BYTES):
             connection.sendall(chunk)
         connection.shutdown(socket.SHUT_WR)

@@ -51,7 +51,7 @@ StartServer = Callable[[Path], AbstractContextManager[Started]]
 
 
 class Listener(Protocol):
-    """Hears what goes between one client and its server."""
+    """Receives the messages between one client and its server."""
 
     def sent(self, line: bytes) -> None:
         """Take a message of the client."""
@@ -200,7 +200,7 @@ class _Connection:
         self._seen = seen
         self.has_ended = False
         self.fault: str | None = None
-        """Why the server did not come up."""
+        """Why the server did not start."""
         self.notes: list[str] = []
         self._name = name
         self._agent = agent
@@ -223,7 +223,7 @@ class _Connection:
             self._agent.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Let the agent know that the server has ended."""
+        """Tell the agent that the server has ended."""
         self.has_ended = True
         self.leave()
         self._agent.close()
@@ -255,11 +255,11 @@ class _Connection:
         except McpUnreadable as error:
             self.notes.append(f"mcp: {error}")
         except (OSError, RunClosed):
-            pass  # one of both sides is gone, or nothing goes to the agent any more
+            pass  # one side has left, or nothing may pass to the agent any more
         self._end(server)
 
     def _end(self, server: socket.socket) -> None:
-        """End a server whose agent is gone, once it has done what it is at."""
+        """End the server of an agent that has ended, after its present call."""
         if not self._calls.settle(SETTLE_SECS):
             self.notes.append(
                 f"mcp: a call of server '{self._name}' continued "
@@ -272,7 +272,7 @@ class _Connection:
                 server.shutdown(socket.SHUT_RDWR)
 
     def _to_agent(self, server: socket.socket) -> None:
-        """Pass answers on; once the agent is gone, only take them."""
+        """Pass answers to the agent; after its end, only read them."""
         try:
             with server.makefile("rb") as answers:
                 for line in self._lines(answers):
@@ -285,7 +285,7 @@ class _Connection:
     def _pass_back(self, line: bytes) -> None:
         if self._listener is not None:
             self._listener.answered(line)
-        with contextlib.suppress(OSError, RunClosed):  # the agent is gone, the server is not yet
+        with contextlib.suppress(OSError, RunClosed):  # the agent has ended, the server has not
             self._calls.answered(line)
             self._agent.sendall(line)
 
@@ -300,7 +300,7 @@ class _Connection:
 
 
 def listening(path: Path) -> socket.socket:
-    """Return a socket at a path, to which others may come."""
+    """Return a socket that listens at a path."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         listener.bind(str(path))

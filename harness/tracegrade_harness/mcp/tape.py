@@ -17,15 +17,15 @@ MISS: Final = -32_001
 
 
 class McpTapeSession:
-    """Takes down what one client asks of a server, and what it is answered."""
+    """Records the requests of one client to a server, and the answers."""
 
     def __init__(self, channel: str, recorder: TapeRecorder, path: str | None = None) -> None:
         """Begin with nothing.
 
         Args:
-            channel: Who is asked.
-            recorder: What takes it down.
-            path: Where, if the server is one of HTTP.
+            channel: The server's channel.
+            recorder: The recorder.
+            path: The path of an HTTP server.
         """
         self._path = path
         self._channel = channel
@@ -52,7 +52,7 @@ def played(channel: str, player: TapePlayer, address: Path) -> Iterator[socket.s
     """Serve a tape at the socket at a path, for as long as the block lasts.
 
     Yields:
-        What becomes readable when the client has left.
+        An object that becomes readable when the client has left.
     """
     ended, ending = socket.socketpair()
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

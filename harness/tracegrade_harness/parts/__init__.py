@@ -1,1 +1,1 @@
-"""Parts of an environment: what an agent can change, by kind, and what all kinds share."""
+"""The parts of an environment that an agent can change, by kind, and their common code."""

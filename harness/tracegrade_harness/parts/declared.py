@@ -17,23 +17,23 @@ _TEMPLATE_VERSION = 1
 
 
 class KeyedPart(NamedTuple):
-    """A part, and what tells it from others."""
+    """A part, and its identity."""
 
     title: str
     """Kind and name, such as `files:data`."""
     key: str
-    """Tells its template from others of the same source."""
+    """Distinguishes its template from others of the same source."""
     part: Part
     uses: tuple[str, ...] | None = None
-    """Titles of the parts without which it shows nothing; None: it needs no others."""
+    """Titles of the parts that it needs to show anything; None if it needs no others."""
 
 
 def declared_parts(declared: Environment, suite_folder: Path) -> Iterator[KeyedPart]:
     """Yield the parts of an environment; folders come before the files in them.
 
     Raises:
-        EnvironmentFailed: This machine lacks what serves one of them.
-        SuiteUnusable: The places of parts lead out of the trial's folder, or overlap.
+        EnvironmentFailed: This machine lacks a program for a part.
+        SuiteUnusable: The paths of parts lead out of the trial's folder, or overlap.
     """
     around = Around(suite_folder.resolve(), declared, part_paths(declared))
     if reason := missing(declared):
@@ -49,9 +49,9 @@ def missing(declared: Environment, folder: Path | None = None) -> str | None:
     """Return what this machine lacks for an environment, and how to get it; None if nothing.
 
     Args:
-        declared: What the suite says.
-        folder: One that is there, on the file system of the trials' folders; without one, it is
-            not seen whether overlays can be mounted.
+        declared: The environment in the suite.
+        folder: An existing folder on the file system of the trials' folders; without it, overlays
+            are not checked.
     """
     parts = ((kind, declared.parts.get(name, {})) for name, kind in part_kinds().items())
     reasons = [kind.missing(some, folder) for kind, some in parts if some]

@@ -20,7 +20,7 @@ class StateDifference(NamedTuple):
 
 
 def diff(before: State, after: State) -> StateDifference:
-    """Return what is new, other and gone in `after`."""
+    """Return the added, changed and removed objects of `after`."""
     return StateDifference(
         added=sorted(after.keys() - before.keys()),
         changed=sorted(

@@ -46,10 +46,10 @@ class EnvironmentTemplate:
     """An environment as a suite declares it; each trial gets a copy."""
 
     def __init__(self, declared: Environment, suite_folder: Path) -> None:
-        """Take what the suite says.
+        """Take the declared environment.
 
         Raises:
-            SuiteUnusable: The places of parts lead out of the trial's folder, or overlap.
+            SuiteUnusable: The paths of parts lead out of the trial's folder, or overlap.
         """
         self._parts = [*declared_parts(declared, suite_folder)]
         self._locks = Globs(declared.locks)
@@ -65,7 +65,7 @@ class EnvironmentTemplate:
         return fingerprint(self.before)
 
     def freeze(self, folder: Path) -> None:
-        """Build the templates in a folder, or take those that an unchanged source has there.
+        """Build the templates in a folder, or reuse those of unchanged sources.
 
         Raises:
             EnvironmentFailed: A source is missing or cannot be read, or a template was changed.
@@ -79,7 +79,7 @@ class EnvironmentTemplate:
         self._before.update(self._in_use())
 
     def _in_use(self) -> StateReading:
-        """Return the parts that use others, which show nothing without them, as trials do."""
+        """Return a reading of the parts that use others, opened together with them."""
         users = {each.title: each.uses for each in self._parts if each.uses is not None}
         needed = {*users, *chain.from_iterable(users.values())}
         parts = {each.title: each.part for each in self._parts if each.title in needed}
@@ -94,10 +94,10 @@ class EnvironmentTemplate:
         return reading
 
     def open(self, root: Path) -> "OpenedEnvironment":
-        """Return a fresh copy in a trial's folder, which is made where it is missing.
+        """Return a fresh copy in a trial's folder, which is created if it is missing.
 
         Raises:
-            EnvironmentFailed: It could not be restored, or is not what was frozen.
+            EnvironmentFailed: It could not be restored, or differs from the template.
         """
         with explained(root):
             root.mkdir(parents=True, exist_ok=True)
@@ -117,7 +117,7 @@ class EnvironmentTemplate:
         return environment
 
     def close(self) -> None:
-        """End what serves the parts of all trials. Idempotent."""
+        """End the servers of all trials' parts. Idempotent."""
         with ExitStack() as stack:
             for each in reversed(self._parts):
                 stack.callback(_close, each.title, each.part)
@@ -176,10 +176,10 @@ class OpenedEnvironment(ReadableState):
         return self.read().notes
 
     def difference(self, now: State | None = None) -> StateDifference:
-        """Return what differs from what the trial found.
+        """Return the difference from the state that the trial found.
 
         Args:
-            now: A state that was read before; without one it is read.
+            now: A state that was read before; without it, the state is read.
         """
         return diff(self._before.state, self.state() if now is None else now)
 
@@ -188,10 +188,10 @@ class OpenedEnvironment(ReadableState):
         return hidden_changes(self._before, self.read())
 
     def held(self, now: State | None = None) -> list[str]:
-        """Return what processes lock, and new or changed objects that the suite calls locks.
+        """Return processes' locks, and new or changed objects that the suite declares as locks.
 
         Args:
-            now: A state that was read before; without one it is read.
+            now: A state that was read before; without it, the state is read.
         """
         by_processes: set[str] = set()
         for title, part in self.parts.items():
@@ -207,14 +207,14 @@ class OpenedEnvironment(ReadableState):
         return OpenedEnvironment(copies, self._locks, self._before)
 
     def close(self) -> None:
-        """End what serves the parts; their files stay where they are. Idempotent."""
+        """End the servers of the parts; their files stay. Idempotent."""
         with ExitStack() as stack:
             for title, part in reversed([*self.parts.items()]):
                 stack.callback(_close, title, part)
 
 
 def _code_of(title: str) -> AbstractContextManager[None]:
-    """Return what runs code of the kind of a part, which has such a title: `files:data`."""
+    """Return a context that runs code of a part's kind, from its title: `files:data`."""
     return code_of(title.partition(":")[0])
 
 
@@ -226,7 +226,7 @@ def _close(title: str, part: Part | Opened) -> None:
 def _all_opened(
     parts: Mapping[str, Source], opening: Callable[[Source], Opened]
 ) -> dict[str, Opened]:
-    """Return all parts opened; if one cannot be, those before it are closed again."""
+    """Return all parts opened; if one cannot be opened, the earlier ones are closed again."""
     opened: dict[str, Opened] = {}
     with ExitStack() as stack:
         for title, part in parts.items():

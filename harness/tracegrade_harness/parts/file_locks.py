@@ -29,12 +29,12 @@ class KernelLock(NamedTuple):
 
 
 def locks_are_visible() -> bool:
-    """Return whether this system tells which files are locked."""
+    """Return whether this system reports which files are locked."""
     return _LOCKS.exists()
 
 
 def kernel_locks() -> list[KernelLock]:
-    """Return all locks that are held now; none where the system does not tell."""
+    """Return all locks that are held now; none if the system does not report them."""
     if not locks_are_visible():
         return []
     lines = map(str.split, _LOCKS.read_text().splitlines())

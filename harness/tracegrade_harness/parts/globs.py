@@ -51,7 +51,7 @@ def matcher(glob: str) -> Callable[[str], bool]:
 
 
 class Globs:
-    """Rules, each a glob; says which of them holds first."""
+    """Rules, each a glob; finds the first one that matches."""
 
     def __init__(self, rules: Sequence[str]) -> None:
         """Take the rules, the first that counts first."""
@@ -63,9 +63,9 @@ class Globs:
 
 
 def _whole(text: str) -> str:
-    """Return a text without escapes, with U+FFFD in the place of each half character.
+    """Return a text without escapes; U+FFFD replaces each half character.
 
-    An escaped slash is part of a name, and so stays apart from those between names.
+    An escaped slash is part of a name, and so stays distinct from slashes between names.
     """
     text = plain_text(text.replace(r"\x2f", _SLASH))
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

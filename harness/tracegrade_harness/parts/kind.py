@@ -31,20 +31,20 @@ class Around(NamedTuple):
 
 
 class MadePart(NamedTuple):
-    """A part, and what tells it from others."""
+    """A part, and its identity."""
 
     part: Part
     key: tuple[object, ...] = ()
-    """Tells its template from others of the same kind, name and source."""
+    """Distinguishes its template from others of the same kind, name and source."""
     uses: tuple[str, ...] | None = None
-    """Parts without which it shows nothing, by kind and name; None: it needs no others."""
+    """Parts that it needs to show anything, by kind and name; None if it needs no others."""
 
 
 class PartKind:
     """A kind of parts and its verifier; a subclass has only the features that it defines."""
 
     name: ClassVar[str]
-    """Key in an environment, and what the names of its objects begin with."""
+    """Key in an environment, and prefix of the names of its objects."""
     rank: ClassVar[int] = 100
     """Parts of a lower rank are made first, and checked first."""
     model: ClassVar[type[Strict] | None] = None
@@ -53,7 +53,7 @@ class PartKind:
     verifier_key: ClassVar[str] = ""
     """The key of its verifier, which names a part; the kind's name if empty."""
     placed: ClassVar[Literal["folder", "file"] | None] = None
-    """Stands at its key `at` in the trial's folder; None: a service, which a URL leads to."""
+    """The form of a part at its key `at` in the trial's folder; None for a service with a URL."""
     collection: ClassVar[str | None] = None
     """Regular expression for the names of objects of one collection, after `KIND:PART/`: `[^/]+/`
     for rows of a table. None if patterns may not name changed objects of the kind."""
@@ -87,7 +87,7 @@ class PartKind:
 
         Args:
             declared: At least one part, by name.
-            folder: One on the file system of the trials' folders; None if there is none yet.
+            folder: A folder on the file system of the trials' folders; None if there is none yet.
         """
         return None
 
@@ -100,11 +100,11 @@ class PartKind:
         raise NotImplementedError
 
     def verify(self, verifier: Any, context: Context) -> Finding:
-        """Return whether what a verifier asks holds; it changes nothing.
+        """Return whether a verifier passes; it changes nothing.
 
         Raises:
             EnvironmentFailed: The part does not answer.
-            VerifierFailed: Nobody can tell.
+            VerifierFailed: The verifier cannot judge.
         """
         raise NotImplementedError
 
@@ -117,11 +117,11 @@ class PartKind:
         return None
 
     def confinement(self, declared: Any) -> str | None:
-        """Return what holds a program that an agent controls; None if there is no such program."""
+        """Return how an agent-controlled program is confined; None if there is no such program."""
         return None
 
     def answers(self, declared: Any) -> Iterator[str]:
-        """Yield the sources of a part that would tell an agent what is expected of it."""
+        """Yield the sources of a part that would reveal expectations to an agent."""
         yield from ()
 
     def verifier_answers(self, verifier: Any, folder: Path) -> Iterator[str]:
@@ -129,7 +129,7 @@ class PartKind:
 
         Args:
             verifier: The verifier.
-            folder: The suite's folder; what is yielded is relative to it, or absolute.
+            folder: The suite's folder; yielded paths are relative to it, or absolute.
         """
         yield from ()
 

@@ -16,10 +16,10 @@ def fault_line(kind: str, error: Exception) -> str:
 
 @contextmanager
 def code_of(kind: str) -> Iterator[None]:
-    """Run code of a kind, whose unexpected exceptions cost the trial alone that they happen in.
+    """Run code of a kind; an unexpected exception fails only its own trial.
 
     Raises:
-        EnvironmentFailed: It raised what no kind should; the message names both.
+        EnvironmentFailed: It raised an exception that no kind should; the message names both.
     """
     try:
         yield

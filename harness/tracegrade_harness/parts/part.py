@@ -32,14 +32,14 @@ class Opened(Protocol):
         """The addresses at which an agent must reach it; none if it is made of files."""
 
     def read(self) -> StateReading:
-        """Return all that `state`, `ignored` and notes tell, read at one time.
+        """Return objects, ignored objects and notes, read at one time.
 
         Raises:
             EnvironmentFailed: It cannot be read.
         """
 
     def state(self) -> State:
-        """Return all objects as they are now, without those to be ignored.
+        """Return all objects as they are now, without ignored ones.
 
         Raises:
             EnvironmentFailed: They cannot be read.
@@ -49,13 +49,13 @@ class Opened(Protocol):
         """Return the objects that `state` leaves out, by the rule that hides each: name → rule."""
 
     def held(self) -> list[str]:
-        """Return the names of what is held now: locks, open transactions, reserved quota."""
+        """Return the names of held objects: locks, open transactions, reserved quota."""
 
     def clone(self, root: Path) -> "Opened":
         """Return a copy as it is now, with `root` in the place of the trial's folder."""
 
     def close(self) -> None:
-        """End what serves the part; of overlays nothing can be read then. Idempotent."""
+        """End the part's servers; overlays can no longer be read then. Idempotent."""
 
 
 @runtime_checkable
@@ -74,7 +74,7 @@ class Part(Protocol):
     """A part as the suite declares it."""
 
     def source_digest(self) -> str:
-        """Return a digest of all that the template is made from.
+        """Return a digest of all sources of the template.
 
         Raises:
             EnvironmentFailed: Its source is missing or cannot be read.
@@ -104,4 +104,4 @@ class Part(Protocol):
         """
 
     def close(self) -> None:
-        """End what serves all trials of the part. Idempotent."""
+        """End the servers of all trials of the part. Idempotent."""

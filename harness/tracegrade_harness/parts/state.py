@@ -4,8 +4,5 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 State: TypeAlias = Mapping[str, str]
-"""Object name → digest of all that makes it what it is.
-
-Names start with the kind and the name of the part: `files:data/clean/orders.csv`,
-`sqlite:ledger/runs/17`.
-"""
+"""Object name → digest of its whole content. Names start with the kind and the name of the part:
+`files:data/clean/orders.csv`, `sqlite:ledger/runs/17`."""

@@ -1,4 +1,4 @@
-"""One reading of a part: its objects, those that rules ignore, and notes about them."""
+"""One reading of a part: its objects, the ignored ones, and notes about them."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -36,7 +36,7 @@ class StateReading:
             self.hidden[name] = IgnoredObject(rule, digest)
 
     def update(self, other: "StateReading") -> None:
-        """Add all that another reading holds."""
+        """Add the content of another reading."""
         self.state.update(other.state)
         self.hidden.update(other.hidden)
         self.notes.update(other.notes)
@@ -54,7 +54,7 @@ class ReadableState(ABC):
         """
 
     def state(self) -> State:
-        """Return all objects as they are now, without those to be ignored."""
+        """Return all objects as they are now, without ignored ones."""
         return self.read().state
 
     def ignored(self) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""Runs the verifiers of a case on what a trial left."""
+"""Runs the verifiers of a case on the state after a trial."""
 
 import json
 import sqlite3

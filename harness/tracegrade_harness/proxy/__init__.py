@@ -1,1 +1,1 @@
-"""Proxies between an agent and HTTP services, and tapes of what passes through them."""
+"""Proxies between an agent and HTTP services, and tapes of their traffic."""

@@ -65,7 +65,7 @@ class CallsOfRequests(Protocol):
 
 
 class CallNames:
-    """Requests that are a call each, and what they are called."""
+    """Requests that are a call each, and their names."""
 
     def __init__(self, templates: Sequence[str]) -> None:
         """Take names.
@@ -96,7 +96,7 @@ class CallNames:
         return ObservedCall(_clean(name), _clean(json.dumps(given, ensure_ascii=False)))
 
     def named(self, line: str) -> tuple[str, Mapping[str, str]]:
-        """Return the name of a method and path, and what it leaves open."""
+        """Return the name of a method and path, and the number of its placeholders."""
         for name, pattern in self._templates:
             if match := pattern.fullmatch(line):
                 return name, {key: unquote(value) for key, value in match.groupdict().items()}
@@ -104,7 +104,7 @@ class CallNames:
 
 
 def answer_of(reply: ProxiedReply) -> ObservedAnswer:
-    """Return what a reply is as the answer of a call."""
+    """Return a reply as the answer of a call."""
     try:
         text = reply.body.decode()
     except UnicodeDecodeError:
@@ -113,7 +113,7 @@ def answer_of(reply: ProxiedReply) -> ObservedAnswer:
 
 
 def content_of(body: bytes) -> Any:
-    """Return a body's JSON, else its text, else what tells it from others."""
+    """Return a body's JSON, else its text, else a digest."""
     try:
         text = body.decode()
     except UnicodeDecodeError:

@@ -1,6 +1,6 @@
-"""Answers of models as HTTP replies, and how many tokens each says that it took.
+"""Answers of models as HTTP replies, and the number of tokens in each.
 
-An answer may be streamed or not; which APIs are read is `token_counts`'s to say.
+An answer may be streamed or not; `token_counts` decides which APIs are read.
 """
 
 import json
@@ -27,10 +27,10 @@ class ModelAnswer(NamedTuple):
 
 
 class ModelMeter(Protocol):
-    """Told what answers of models took, from any thread."""
+    """Counts the usage in models' answers, from any thread."""
 
     def add_from_upstream(self, answer: ModelAnswer) -> None:
-        """Take an answer of a model that was asked."""
+        """Count an answer of a live model."""
 
     def add_from_tape(self, answer: ModelAnswer) -> None:
         """Take an answer of a tape."""
@@ -75,7 +75,7 @@ def answer_in(request: ProxiedRequest, reply: ProxiedReply) -> ModelAnswer | Non
 
 
 def _parts(reply: ProxiedReply) -> Iterator[Mapping[str, Any]]:
-    """Yield each JSON object of a reply, and what those of streams have the answer in."""
+    """Yield each JSON object of a reply, including the answers inside stream events."""
     for text in messages_in(reply):
         found = _json(text)
         if isinstance(found, dict):

@@ -35,7 +35,7 @@ def model_channel(name: str) -> str:
 
 
 def conversation_key(name: str, parts: tuple[Part, ...], *, instructed: bool = True) -> TapeKey:
-    """Return what a conversation with a model is on a tape."""
+    """Return the key of a conversation with a model on a tape."""
     compared = key_arguments(parts, instructed=instructed)
     return key_of(model_channel(name), CONVERSATION, compared)
 
@@ -104,7 +104,7 @@ def _is_instructed(key: TapeKey) -> bool:
 
 
 def _refused(miss: TapeMiss) -> ProxiedReply:
-    """Return an error that clients do not ask again for."""
+    """Return an error after which clients do not retry."""
     error = {"message": str(miss), "type": "tracegrade_replay_miss", "code": "tape_miss"}
     body = json.dumps({"type": "error", "error": error}).encode()
     headers = (("content-type", "application/json"),)

@@ -80,7 +80,7 @@ class HttpProxy:
         return [*self._notes]
 
     def close(self) -> None:
-        """Take no more requests, once those that are under way have come back. Idempotent."""
+        """Take no more requests, after those in progress have returned. Idempotent."""
         with self._changed:
             if not self._changed.wait_for(lambda: not self._in_flight, SETTLE_SECS):
                 fact = f"http: a request continued {SETTLE_SECS:g} s after its agent ended"
@@ -105,7 +105,7 @@ class HttpProxy:
         await _response(reply)(scope, receive, send)
 
     def _reply(self, request: ProxiedRequest) -> ProxiedReply:
-        """Return what goes to the agent, once it may."""
+        """Return the reply to the agent, as soon as it may pass."""
         self._seen()
         with self._changed:
             self._in_flight += 1

@@ -47,7 +47,7 @@ class RateLimiter:
                 self._changed.notify_all()
 
     def recheck(self) -> None:
-        """Let all that wait see whether they are given up."""
+        """Let all waiting requests check whether they are canceled."""
         with self._changed:
             self._changed.notify_all()
 
@@ -60,7 +60,7 @@ class UpstreamRateLimits:
         self._limiters: dict[tuple[str, float], RateLimiter] = {}
 
     def of(self, upstream: upstreams.Upstream) -> RateLimiter | None:
-        """Return the rate limiter of an upstream; None if it may be asked at any time."""
+        """Return the rate limiter of an upstream; None if it has no limit."""
         if upstream.rate is None:
             return None
         with self._lock:
@@ -71,7 +71,7 @@ class UpstreamRateLimits:
 
 
 class PacedUpstream:
-    """An upstream that is asked when it is its turn."""
+    """An upstream whose requests wait for their turn."""
 
     def __init__(
         self,
@@ -79,12 +79,12 @@ class PacedUpstream:
         limiter: RateLimiter,
         waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        """Prepare to ask.
+        """Prepare.
 
         Args:
             upstream: The service.
-            limiter: Its rate limiter, which others wait for as well.
-            waiting: What lasts as long as a request waits.
+            limiter: Its rate limiter, which others share.
+            waiting: A context that is open while a request waits.
         """
         self._upstream = upstream
         self._limiter = limiter
@@ -105,6 +105,6 @@ class PacedUpstream:
         return self._upstream(request)
 
     def close(self) -> None:
-        """Let no request go any more; those that wait fail."""
+        """Let no request pass any more; waiting requests fail."""
         self._is_closed = True
         self._limiter.recheck()

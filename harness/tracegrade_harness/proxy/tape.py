@@ -1,4 +1,4 @@
-"""Upstreams on tape: recorded while they are asked, or answered for."""
+"""Upstreams on tape: recorded in live runs, or answered from the tape."""
 
 import base64
 import json
@@ -28,7 +28,7 @@ _PLAIN: Final = CallNames([])
 
 
 def recorded(upstream: UpstreamHandler, channel: str, recorder: TapeRecorder) -> UpstreamHandler:
-    """Return an upstream whose replies are taken down."""
+    """Return an upstream whose replies are recorded."""
 
     def ask(request: ProxiedRequest) -> ProxiedReply:
         reply = upstream(request)
@@ -72,7 +72,7 @@ def taped(
 
 
 def request_key(channel: str, request: ProxiedRequest) -> TapeKey:
-    """Return what a request is on a tape."""
+    """Return the key of a request on a tape."""
     call = _PLAIN.call(request)
     return key_of(channel, call.tool, json.loads(call.arguments or "{}"))
 

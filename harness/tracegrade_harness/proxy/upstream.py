@@ -38,22 +38,22 @@ class LiveUpstream:
     """A service at a URL."""
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
-        """Prepare to ask.
+        """Prepare.
 
         Args:
-            url: What the paths of requests are added to.
-            headers: Sent instead of the agent's own; its keys are among them.
+            url: The URL to which the paths of requests are added.
+            headers: Headers that replace the agent's own; keys are among them.
         """
         self._base = url.rstrip("/")
         self._headers = headers
-        # Pools are usable from any thread; what an agent has under way at once is bounded before.
+        # Pools are usable from any thread; the proxy limits an agent's open requests.
         self._pool = urllib3.PoolManager(retries=False, timeout=ANSWER_SECS, maxsize=16)
 
     def __call__(self, request: ProxiedRequest) -> ProxiedReply:
-        """Return the reply to a request, chunk by chunk as it came.
+        """Return the reply to a request, in the chunks in which it arrived.
 
         Raises:
-            UpstreamFailed: There is none, or it is too large, or the path would lead elsewhere.
+            UpstreamFailed: There is none, it is too large, or the path would lead elsewhere.
         """
         if request.path[:1] not in {"", "/"}:  # `@host` would be sent the headers
             msg = f"the path '{request.path}' does not begin with '/'; ask for one that does"

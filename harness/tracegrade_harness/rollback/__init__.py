@@ -1,1 +1,1 @@
-"""Rollback-ability: what a killed agent left behind, and who says how to undo it."""
+"""Rollback: what a killed agent left behind, and which records tell how to undo it."""

@@ -25,14 +25,14 @@ def is_object_name(text: str) -> bool:
 
 
 class PartLocator:
-    """The parts of an environment, by where they stand."""
+    """The parts of an environment, by their paths."""
 
     def __init__(self, environment: Environment, folder: Path) -> None:
-        """Take where each part stands.
+        """Take the path of each part.
 
         Args:
             environment: The parts.
-            folder: The trial's folder, below which absolute paths are understood, too.
+            folder: The trial's folder; absolute paths below it are understood, too.
         """
         self._folder = folder
         self._parts = {title: _clean(at) for title, at in paths_in(environment).items()}

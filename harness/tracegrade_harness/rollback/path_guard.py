@@ -1,6 +1,6 @@
-"""Paths that an agent wrote down, within a folder and never out of it.
+"""Resolves paths from an agent within a folder and never out of it.
 
-No `..`, no link on the way: what an agent left may point anywhere.
+It allows no `..` and no link on the way, because an agent's files may point anywhere.
 """
 
 import os

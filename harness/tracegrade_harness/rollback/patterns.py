@@ -21,12 +21,12 @@ _SAME_ROW: Final = re.compile(r"(/row:[0-9a-f]{32})/\d+$")
 
 
 def named_by(pattern: str, before: Collection[str], left: Collection[str]) -> list[str]:
-    """Return the objects that a pattern names, of those that are left, in their order.
+    """Return the leftovers that a pattern names, in their order.
 
     Args:
         pattern: A glob over names of objects.
-        before: All objects that were there before the run.
-        left: What the run left.
+        before: All objects from before the run.
+        left: The leftovers of the run.
     """
     stands_for = pattern_matcher(pattern)
     found = list(filter(stands_for, left))
@@ -56,7 +56,7 @@ def _is_plain(pattern: str, name: str) -> bool:
 
 
 def _is_of_one_collection(begin: str) -> bool:
-    """Return whether all objects whose names begin so are of one collection of a part."""
+    """Return whether all objects with this prefix belong to one collection of a part."""
     kind = part_kinds().get(begin.partition(":")[0])
     if kind is None or kind.collection is None:
         return False

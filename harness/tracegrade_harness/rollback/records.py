@@ -36,14 +36,14 @@ def no_plans() -> Sequence[str]:
 
 
 class Claim(NamedTuple):
-    """One entry of a record: an object, and how to undo what was done to it."""
+    """One entry of a record: an object, and how to undo its change."""
 
     name: str
     """The object, or a pattern of objects."""
     undo: Mapping[str, Any]
     """Valid, see `tracegrade.rollback.undo`."""
     done: bool
-    """The record says that nothing of it is left to undo."""
+    """The record says that nothing of it must be undone any more."""
     record: str
     """The record's own name."""
     is_pattern: bool = False
@@ -51,7 +51,7 @@ class Claim(NamedTuple):
 
     @property
     def is_manual(self) -> bool:
-        """Whether a human has to undo it."""
+        """Whether a human must undo it."""
         return kind_of(self.undo) == "manual"
 
     def undo_of(self, name: str, locator: PartLocator) -> Mapping[str, Any] | None:
@@ -60,7 +60,7 @@ class Claim(NamedTuple):
             return self.undo
         path = locator.path_of(name)
         values = {"object": name, **({} if path is None else {"path": path})}
-        # A path need not be UTF-8: it is one of a file that is there, not one that JSON brought.
+        # A path need not be UTF-8, because it comes from an existing file, not from JSON.
         shown = {key: value.encode(errors="replace").decode() for key, value in values.items()}
         try:
             if undo_fault(filled(self.undo, shown.__getitem__)) is not None:

@@ -16,7 +16,7 @@ from tracegrade_harness.rollback.patterns import named_by, pattern_matcher
 from tracegrade_harness.rollback.records import Claim, Records
 
 MAX_MANUAL: Final = 20
-"""Objects that a human can look at in five minutes, at a quarter of a minute each."""
+"""Objects that a human can check in five minutes, at a quarter of a minute each."""
 
 ROLLED_FORWARD: Final = "rolled_forward"
 
@@ -71,7 +71,7 @@ def leftovers(seen: ObservedState) -> tuple[str, ...]:
 
 
 def _there_for_records(seen: ObservedState) -> set[str]:
-    """Return the records that claim nothing, and the folders that were made to hold records."""
+    """Return records without claims, and the folders that were made to hold records."""
     settled = {file.name for file in seen.records.files if file.is_settled}
     folders = {
         file.name[:end]
@@ -103,7 +103,7 @@ def _claimed(claim: Claim, before: State, left: Collection[str]) -> list[str]:
 
 
 def unheeded(seen: ObservedState) -> list[str]:
-    """Return why patterns that match something left name nothing: they match what was there."""
+    """Return why patterns that match a leftover name nothing: they also match earlier objects."""
     left = leftovers(seen)
     notes = []
     for claim in seen.records.claims:
@@ -118,11 +118,11 @@ def unheeded(seen: ObservedState) -> list[str]:
 
 
 def judge(seen: ObservedState, disproved: Collection[str] = ()) -> KillJudgment:
-    """Return what a kill scores.
+    """Return the judgment of a kill.
 
     Args:
-        seen: What was, is and is said.
-        disproved: Leftovers that undos which need no human did not set right, see `undo.prove`.
+        seen: The states before and after, and the records.
+        disproved: Leftovers that automatic undos did not restore, see `undo.prove`.
     """
     left = leftovers(seen)
     if not left:

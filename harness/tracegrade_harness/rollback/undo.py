@@ -36,7 +36,7 @@ class CopiedPart(Protocol):
         """Return its objects."""
 
     def held(self) -> list[str]:
-        """Return what is held."""
+        """Return the held objects."""
 
 
 def services(trial: Mapping[str, str], copy: Mapping[str, str]) -> dict[str, str]:
@@ -68,7 +68,8 @@ class EnvironmentCopy:
     parts: Sequence[CopiedPart]
     """The parts as they are there."""
     pristine: Path
-    """A folder with the parts as they were before the run: what `restore` without `from` reads."""
+    """A folder with the parts as they were before the run, which `restore` without `from` reads.
+    """
     trial: Path
     """The trial's folder itself: files outside of all parts are read from there."""
     locator: PartLocator
@@ -81,21 +82,21 @@ class EnvironmentCopy:
         return {name: digest for part in self.parts for name, digest in part.state().items()}
 
     def held(self) -> set[str]:
-        """Return what is held in any part."""
+        """Return the held objects of all parts."""
         return {name for part in self.parts for name in part.held()}
 
     def context(self) -> UndoContext:
-        """Return where undos are carried out."""
+        """Return the context in which undos are carried out."""
         run = lambda command: self.run(command, self.root)  # noqa: E731
         return UndoContext(self._path_in_copy, self._copy, run, self._url, self._database)
 
     def _database(self, at: str) -> str | None:
-        """Return where the copy of a database is; None for the path of one."""
+        """Return the URL of a database's copy; None for the path of a database."""
         is_ours = is_database_url(self.services.get(at, ""))
         return self._url(at) if is_ours or is_database_url(at) else None
 
     def _url(self, at: str) -> str:
-        """Return where the copy of a service is: what an agent wrote leads nowhere else."""
+        """Return the URL of a service's copy, so that an agent's text leads nowhere else."""
         if at.rstrip("/") not in self.services:
             msg = (
                 f"'{at}' is neither a service of the environment nor a variable that holds its URL"

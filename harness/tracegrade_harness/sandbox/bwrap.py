@@ -29,7 +29,7 @@ PID_MAX: Final = "/proc/sys/kernel/pid_max"
 PID_MAX_OF_NAMESPACES: Final = (6, 14)
 """Version of Linux."""
 RESERVED_PIDS: Final = 350
-"""The kernel gives the first 300 numbers out only once; and some are of what holds the agent."""
+"""The kernel gives the first 300 numbers out only once, and the sandbox itself needs some."""
 
 _EVERYTHING: Final = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
 
@@ -106,10 +106,10 @@ class Bubblewrap:
 
 
 def _first_process(info: IO[str]) -> int:
-    """Return the first process of the sandbox, as bwrap tells.
+    """Return the first process of the sandbox, from bwrap's report.
 
     Raises:
-        SandboxFailed: It tells nothing.
+        SandboxFailed: There is no report.
     """
     try:
         return int(json.load(info)["child-pid"])
@@ -136,7 +136,7 @@ def _limit_pids(first: int, processes: int | None) -> None:
 
 
 def has_pid_max() -> bool:
-    """Return whether each PID namespace has a limit of its own; else it is the machine's."""
+    """Return whether each PID namespace has its own limit; otherwise the machine has one."""
     major, minor, *_ = (*map(int, re.findall(r"\d+", os.uname().release)), 0, 0)
     return (major, minor) >= PID_MAX_OF_NAMESPACES
 

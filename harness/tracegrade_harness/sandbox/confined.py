@@ -23,9 +23,9 @@ class Confined(NamedTuple):
     """The command and descriptors that start a program in a sandbox."""
 
     words: list[str]
-    """The command of bwrap up to what it runs."""
+    """The command of bwrap, up to the program that it runs."""
     fds: list[int]
-    """File descriptors that it reads, and has to be given."""
+    """File descriptors that it reads and must inherit."""
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 MOST_ENTRIES: Final = 20_000
-"""That are looked at in all folders of a program, the upper ones first."""
+"""Most entries that are read in all folders of a program, the upper ones first."""
 PASSED_OVER: Final = frozenset({"node_modules", "site-packages", "__pycache__"})
 """Folders of packages, which hold no keys."""
 KEYS: Final = (
@@ -20,7 +20,7 @@ KEYS: Final = (
     *(".claude", ".claude.json", ".gemini", ".cargo", ".config", ".bash_history", ".local"),
     *("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "*.kdbx", "*.keystore", "*.p12", "*.pfx"),
 )
-"""Names of what keys are kept in, by custom; `.git` holds all that was ever in a folder."""
+"""Usual names of files with keys; `.git` holds everything that was ever in a folder."""
 _KEY: Final = re.compile("|".join(map(translate, KEYS)))
 _LISTENING: Final = "/proc/net/unix"
 

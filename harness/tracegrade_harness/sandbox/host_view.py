@@ -15,7 +15,7 @@ from tracegrade_harness.sandbox.view import View
 
 
 def view_of(program: Program) -> View:
-    """Return what of this machine's files a program sees."""
+    """Return a program's view of this machine's files."""
     view = View(system.OWN_FOLDERS, program.limits.disk_bytes)
     needed = [
         needed_by(name, program.environment) for name in (*program.programs, *program.command[:1])

@@ -19,7 +19,7 @@ from tracegrade_harness.sandbox.view import followed
 INTERPRETERS: Final = ("python3", "python", "node", "java", "ruby", "perl", "deno", "bun")
 """Interpreters that programs start by name alone."""
 SEARCHED: Final = ("PYTHONPATH", "NODE_PATH", "LD_LIBRARY_PATH", "JAVA_HOME")
-"""Variables with folders in which modules are looked for."""
+"""Variables with folders in which modules are searched."""
 CERTIFICATES: Final = (
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
     "NODE_EXTRA_CA_CERTS",
@@ -38,13 +38,13 @@ class Installed:
     """The files that a program needs."""
 
     programs: set[Path] = field(default_factory=set)
-    """Programs, and interpreters with all that belongs to them."""
+    """Programs, and interpreters with all of their files."""
     packages: set[Path] = field(default_factory=set)
-    """Folders of modules that stand elsewhere, where there may be more than modules."""
+    """Folders with modules in other locations, which may hold more than modules."""
 
 
 def needed_by(command: str, environment: Mapping[str, str]) -> Installed:
-    """Return what a program needs that is started with these variables."""
+    """Return the files that a program with these variables needs."""
     known = _installed(command, environment.get("PATH", os.defpath))
     return Installed(known.programs, known.packages | {*_searched(environment)})
 

@@ -1,8 +1,8 @@
 """No sandbox: the agent runs as the harness does, and only its end is certain.
 
-On Linux, all that it starts stays below its supervisor, daemons too, and is killed with it. On
-other systems, a process whose parent has ended lives on unseen. An agent that means ill can kill
-the supervisor, which is then an error of the trial.
+On Linux, all processes that it starts stay below its supervisor, daemons too, and are killed with
+it. On other systems, a process whose parent has ended stays alive unseen. A hostile agent can kill
+the supervisor; then the trial is an error.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ class Plain:
     name = "none"
 
     def why_not(self) -> str | None:
-        """Return None: it can be used anywhere."""
+        """Return None, because it can be used anywhere."""
         return None
 
     def run_on_terminal(self, program: Program) -> int:

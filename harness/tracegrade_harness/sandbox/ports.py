@@ -14,7 +14,7 @@ def listening_ports(process: psutil.Process) -> set[int]:
     """Return the TCP ports that a process listens on.
 
     Raises:
-        psutil.Error: It has ended, or may not be looked at.
+        psutil.Error: It has ended, or may not be read.
     """
     if not (PROC / str(process.pid) / "net").is_dir():
         found = process.net_connections("tcp")

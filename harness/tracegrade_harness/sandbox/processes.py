@@ -37,19 +37,19 @@ class Launch(NamedTuple):
     """The way in which a supervisor is started."""
 
     before: Sequence[str]
-    """The command that starts it, where it is not started at once."""
+    """The command that starts it, if it is not started directly."""
     mode: str
     """The supervisor's mode, passed next to its socket."""
     fds: Sequence[int]
     """File descriptors for `before`."""
     ports: Sequence[int] = ()
-    """That the supervisor listens on, in a network of its own."""
+    """Ports that the supervisor listens on, in a network of its own."""
     prepare: Callable[["Running"], None] = lambda _: None
     """Called before the supervisor receives the program."""
 
 
 class Running:
-    """A started program with all that it starts: a `with` block, which kills what is left."""
+    """A started program and its processes: a `with` block that kills the rest at its end."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Running:
         control: socket.socket,
         end_all: Callable[["Running"], None],
     ) -> None:
-        """Hold what `start_supervised` has started; `end_all` ends it by force."""
+        """Take the result of `start_supervised`; `end_all` ends it by force."""
         self.outer = outer
         """The child of this process in which the rest lives."""
         self.control = control
@@ -88,7 +88,7 @@ class Running:
             self.control.close()
 
     def fileno(self) -> int:
-        """Return what becomes readable when the program has ended."""
+        """Return a descriptor that becomes readable when the program has ended."""
         return self.control.fileno()
 
     def wait(self, timeout_secs: float | None = None) -> int | None:
@@ -100,7 +100,7 @@ class Running:
             None if it still runs after `timeout_secs`.
 
         Raises:
-            SandboxFailed: Its supervisor is gone, by other means than `kill`.
+            SandboxFailed: Its supervisor has ended, and not by `kill`.
         """
         while self._code is None and not self._killed:
             fact = self.next_fact(timeout_secs)
@@ -126,10 +126,10 @@ class Running:
         self._end_all(self)
 
     def kill_program(self) -> None:
-        """End the program alone; what it has started lives on. Return when it has ended.
+        """End the program alone, and return after its end; processes that it started stay alive.
 
         Raises:
-            SandboxFailed: It lives on, or its supervisor is gone.
+            SandboxFailed: It still runs, or its supervisor has ended.
         """
         with contextlib.suppress(psutil.Error):
             for process in psutil.Process(self.holder).children():
@@ -140,7 +140,7 @@ class Running:
             raise SandboxFailed(msg)
 
     def give_up(self) -> None:
-        """End what was started so far, where the program itself was not."""
+        """End all processes that were started, if the program itself was not."""
         self._killed = True
         self.control.close()  # which its supervisor sees
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -150,7 +150,7 @@ class Running:
         self.outer.wait()
 
     def leftovers(self) -> list[str]:
-        """Return what lives on after the program has ended, each name once, sorted.
+        """Return what still runs after the program has ended, each name once, sorted.
 
         Names are `process:` with the command, and `port:tcp/` with the port that one of the
         processes listens on.
@@ -161,7 +161,7 @@ class Running:
         return sorted(names)
 
     def processes(self) -> list[psutil.Process]:
-        """Return the living processes of the tree, without those that hold it."""
+        """Return the living processes of the tree, without those of the sandbox itself."""
         try:
             found = psutil.Process(self.holder).children(recursive=True)
         except psutil.Error:
@@ -207,7 +207,7 @@ def start_supervised(
     """Start a program under a supervisor of its own.
 
     Raises:
-        SandboxFailed: One of the two cannot be started.
+        SandboxFailed: The program or the supervisor cannot be started.
     """
     control, theirs = socket.socketpair()
     with theirs:
@@ -229,7 +229,7 @@ def start_supervised(
 
 
 def run_first(supervisor: int) -> None:
-    """Let a supervisor run before all others, where that is allowed: no bomb starves it then."""
+    """Give a supervisor priority, if that is allowed, so that no fork bomb starves it."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
             first = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
@@ -245,7 +245,7 @@ def _start_supervisor(program: Program, launch: Launch, control: int) -> subproc
                 stdin=subprocess.DEVNULL,
                 stdout=stdout,
                 stderr=stderr,
-                env={},  # what this process knows does not go in
+                env={},  # the program does not inherit this process's variables
                 pass_fds=[control, *launch.fds],
                 start_new_session=True,  # Ctrl-C is for the harness, which then decides
             )
@@ -269,7 +269,7 @@ def _request(program: Program, ports: Sequence[int]) -> bytes:
 
 
 def resource_limits(limits: ProcessLimits) -> list[tuple[int, int]]:
-    """Return (resource, limit) of what one process may use, none above what this one may."""
+    """Return (resource, limit) for one process, never above this process's own limits."""
     requested = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_AS: limits.memory_bytes,
@@ -308,7 +308,7 @@ def _most_threads(processes: int | None) -> int | None:
 
 
 def _last_words(program: Program) -> str:
-    """Return the end of what was written to stderr."""
+    """Return the end of stderr."""
     with program.stderr.open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - 500))
         text = file.read().decode(errors="replace").strip()

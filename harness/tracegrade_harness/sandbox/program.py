@@ -26,7 +26,7 @@ class Program:
 
     command: Sequence[str]
     root: Path
-    """The trial's folder: what the program may write."""
+    """The trial's folder, to which the program may write."""
     folder: Path
     """Its working folder: `root`, or a folder inside."""
     environment: Mapping[str, str]
@@ -38,7 +38,7 @@ class Program:
     visible: Sequence[Path] = field(default=())
     """Folders of the harness that it reads, and in which it connects to sockets."""
     reachable: Sequence[ServiceAddress] | None = None
-    """All services that it reaches, where the sandbox can keep it from others; None: any."""
+    """All services that it reaches, if the sandbox can confine it; None for any."""
     hidden: Sequence[Path] = field(default=())
     """Files and folders that the sandbox hides if it can, except `root`, even if another rule
     shows them."""

@@ -69,7 +69,7 @@ UNKNOWN_HERE: Final = ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_r
 """Refused as if the kernel did not have them, so that programs use the older calls. Their
 arguments are in memory, which a filter cannot read."""
 NAMESPACE_FLAGS: Final = {"clone": 0x7E02_0000, "unshare": 0x7E02_0080}
-"""`CLONE_NEW*`: with one of them, a new namespace is asked for."""
+"""`CLONE_NEW*`: each of these flags requests a new namespace."""
 TERMINAL_REQUESTS: Final = (0x5412, 0x541C)
 """`TIOCSTI` and `TIOCLINUX`: they put input into a terminal that is then read as typed."""
 
@@ -90,7 +90,7 @@ def why_not() -> str | None:
 
 
 def compiled(machine: str | None = None) -> bytes:
-    """Return the filter, as `bwrap --seccomp` reads it; by default for this machine.
+    """Return the filter for `bwrap --seccomp`; by default for this machine.
 
     Raises:
         KeyError: There is none for it.
@@ -111,16 +111,16 @@ def compiled(machine: str | None = None) -> bytes:
 
 
 def _when(comparison: int, value: int, error: int) -> list[bytes]:
-    """Return what fails with an error where a comparison of what was loaded holds."""
+    """Return steps that fail with an error if a comparison of the loaded value holds."""
     return [_step(comparison, value, 0, 1), _step(_RETURN, _ERROR | error)]
 
 
 def _of_call(number: int, steps: Sequence[bytes]) -> list[bytes]:
-    """Return what is done for one call alone, which is allowed where nothing refuses it."""
+    """Return the steps for a single call, which is allowed unless a step refuses it."""
     whole = [*steps, _step(_RETURN, _ALLOW)]
     return [_step(_EQUAL, number, 0, len(whole)), *whole]
 
 
 def _step(operation: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
-    """Return a `struct sock_filter`; the last two say how many steps are passed over."""
+    """Return a `struct sock_filter`; the last two arguments are numbers of steps to skip."""
     return struct.pack("=HBBI", operation, if_true, if_false, value)

@@ -1,4 +1,4 @@
-"""A sandbox whose programs another thread can end, all at once."""
+"""A sandbox whose programs another thread can end all at once."""
 
 import contextlib
 import threading

@@ -46,11 +46,13 @@ _ABSTRACT_UNIX_SOCKETS = 1
 
 
 def main() -> int:
-    """Run the program that the socket tells, until the socket is closed."""
+    """Run the program that the socket names, until the socket is closed."""
     control = socket.socket(fileno=int(sys.argv[1]))
     woken = _wake_by_children()
     if _is_alone():
-        _set_option(_PR_SET_PDEATHSIG, signal.SIGKILL)  # what holds the namespace open has ended
+        _set_option(
+            _PR_SET_PDEATHSIG, signal.SIGKILL
+        )  # the process that holds the namespace open has ended
     _set_option(_PR_SET_CHILD_SUBREAPER, 1)
     _set_option(_PR_SET_DUMPABLE, 0)  # the agent must not trace it
     with control.makefile() as lines:
@@ -108,12 +110,12 @@ def _start(request: dict[str, object], usage: "_Usage") -> "subprocess.Popen[byt
 
 
 def _leave_abstract_sockets() -> None:
-    """Connect from now on to no abstract socket of others, from Linux 6.12 on: by Landlock.
+    """From Linux 6.12 on, forbid connections to others' abstract sockets, by Landlock.
 
-    A network of its own does that too, but not who has the machine's.
+    A network of its own forbids them too, but not the machine's network.
     """
     libc = ctypes.CDLL(None)
-    rules = (ctypes.c_uint64 * 3)(0, 0, _ABSTRACT_UNIX_SOCKETS)  # of files and of ports, nothing
+    rules = (ctypes.c_uint64 * 3)(0, 0, _ABSTRACT_UNIX_SOCKETS)  # no rules on files and ports
     ruleset = libc.syscall(_LANDLOCK_CREATE_RULESET, rules, ctypes.sizeof(rules), 0)
     if ruleset >= 0:
         libc.syscall(_LANDLOCK_RESTRICT_SELF, ruleset, 0)
@@ -121,14 +123,14 @@ def _leave_abstract_sockets() -> None:
 
 
 def _default_signals() -> None:
-    """Ignore and block no signal: shells let what runs in the background ignore some."""
+    """Ignore and block no signal, since shells make background programs ignore some."""
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def _watch(control: socket.socket, woken: socket.socket, agent: int, usage: "_Usage") -> None:
-    """Bury what ends, and tell how the agent did; return when the harness has had enough."""
+    """Reap ended processes, and report the agent's end; return when the harness wants no more."""
     wait_secs = usage.every_secs
     lives = True
     while True:
@@ -150,7 +152,7 @@ def _watch(control: socket.socket, woken: socket.socket, agent: int, usage: "_Us
 
 
 def _tell_end(control: socket.socket, code: int, usage: "_Usage") -> None:
-    """Tell how the agent ended, and of one that failed whether the kernel's limits did it."""
+    """Report how the agent ended, and whether the kernel's limits made it fail."""
     if code and (excess := usage.refused() or usage.starved(code)):
         _tell(control, {"limit": excess})
     _tell(control, {"ended": code, "crowded": usage.is_crowded()})
@@ -189,7 +191,7 @@ class _Usage:
         return [(resource.RLIMIT_FSIZE, requested if hard < 0 else min(requested, hard))]
 
     def refused(self) -> str | None:
-        """Return what the kernel let nothing more of be written; None if it refused nothing.
+        """Return which limit on files the kernel enforced; None if none.
 
         A file that is as large as its limit was cut there.
         """
@@ -219,7 +221,7 @@ class _Usage:
     def _count(self) -> None:
         """Count processes and threads.
 
-        Since the last count, so many as were there then and all that have started were at most.
+        The number in between was at most the last count plus all that have started since.
         """
         last_number = _last_number()
         started = last_number - self._given_out
@@ -301,7 +303,7 @@ def _disk_use(top: str) -> tuple[int, int]:
 
 
 def _end_all() -> None:
-    """Kill all that this process started, and wait until none is left, or for some time."""
+    """Kill all processes that this process started, and wait some time for their end."""
     if not _is_alone():
         _sweep()
         return
@@ -340,7 +342,7 @@ def _sweep() -> bool:
 def _tell(
     control: socket.socket, fact: dict[str, object], listeners: list[socket.socket] | None = None
 ) -> None:
-    """Tell a fact; listeners go with it, and are closed here."""
+    """Report a fact, together with listeners, which are closed here."""
     line = json.dumps(fact).encode() + b"\n"
     with contextlib.suppress(OSError):  # it has ended, which `_watch` sees
         if listeners:
@@ -352,7 +354,7 @@ def _tell(
 
 
 def _set_option(option: int, value: int) -> None:
-    """Set what Linux lets a process say about itself; elsewhere, nothing."""
+    """Set an option of this process on Linux; do nothing elsewhere."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 

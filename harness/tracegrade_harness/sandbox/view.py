@@ -15,10 +15,10 @@ MOST_LINKS: Final = 40
 
 
 class View:
-    """A tree of files, put together of this machine's."""
+    """A tree of files that is made of this machine's files."""
 
     def __init__(self, own: Iterable[str], disk_bytes: int | None) -> None:
-        """Begin with folders of its own, each empty, in memory and of this size at most."""
+        """Begin with empty folders in memory, each of this size at most."""
         self._rules: dict[str, Kind] = {os.path.realpath(path): "own" for path in own}
         self._links: dict[str, str] = {}
         self._size = [] if disk_bytes is None else ["--size", str(disk_bytes)]
@@ -32,13 +32,13 @@ class View:
                 self._rules.setdefault(real, "shown")
 
     def hide(self, paths: Iterable[Path | str]) -> None:
-        """Hide files and folders: in sight is that they are there, and nothing in them."""
+        """Hide files and folders: they are visible, but their content is not."""
         for path in map(os.path.realpath, paths):
             if self._rules.get(path) != "own" and os.path.exists(path):
                 self._rules[path] = "hidden"
 
     def arguments(self) -> list[str]:
-        """Return what tells bwrap of it, to be followed by what is written to."""
+        """Return the words for bwrap, before the words for writable paths."""
         rules = [rule for rule in self._sorted() if self._says_more(*rule)]
         links = [
             word
@@ -63,7 +63,7 @@ class View:
         return (self._rules.get(real) or self._above(real)) == "shown"
 
     def _says_more(self, path: str, kind: Kind) -> bool:
-        """Return whether a rule changes anything: all that is not shown is hidden."""
+        """Return whether a rule changes anything; paths that are not shown are hidden anyway."""
         is_shown = self._above(path) == "shown"
         return kind == "own" or is_shown != (kind == "shown")
 

@@ -1,1 +1,1 @@
-"""Suites: files that say which agents are run on which tasks, in which environments."""
+"""Suites: files with agents, tasks and environments to run."""

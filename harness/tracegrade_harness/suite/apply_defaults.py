@@ -5,7 +5,7 @@ from tracegrade_harness.suite.model import Agent, Case, Suite
 
 
 def suite_with_defaults(suite: Suite) -> Suite:
-    """Return a suite whose cases and agents say all that its defaults say for them."""
+    """Return a suite in which the defaults fill in missing values of cases and agents."""
     agents = {
         name: agent_with_defaults(each, suite.defaults) for name, each in suite.agents.items()
     }
@@ -14,7 +14,7 @@ def suite_with_defaults(suite: Suite) -> Suite:
 
 
 def agent_with_defaults(agent: Agent, defaults: Defaults) -> Agent:
-    """Return an agent with the network of the defaults, unless it says its own."""
+    """Return an agent with the network of the defaults, unless it has its own."""
     if "network" in agent.model_fields_set:
         return agent
     return agent.model_copy(update={"network": defaults.network})

@@ -71,7 +71,7 @@ def _check_server(source: SourceFile, path: KeyPath, server: model.McpServer) ->
 def _check_variable(
     source: SourceFile, path: KeyPath, name: str | None, taken: MutableMapping[str, str]
 ) -> Iterator[Problem]:
-    """Yield a problem if a variable is taken; it is, from then on."""
+    """Yield a problem if a variable is taken; afterwards it is taken."""
     if name is not None and name in taken:
         fact = f"{dotted(path)} is the variable of {taken[name]}, too"
         yield source.problem(path, fact, "give each a variable of its own")

@@ -20,7 +20,7 @@ OF_AGENTS: Final = (
 """Placeholders that commands of agents may use."""
 
 TO_FILL_IN: Final = "<how the agent is started>"
-"""Stands for a command that a person has to write."""
+"""Replaced by a command that a person must write."""
 
 OF_SERVERS: Final = ("task", "trial", "seed", "python", "suite")
 """Placeholders that commands of MCP servers may use."""
@@ -30,7 +30,7 @@ OF_VERIFIERS: Final = ("suite", "python")
 
 
 def substitutions(argument: str) -> list[str]:
-    """Return the names of what an argument asks to be replaced, in order."""
+    """Return the placeholders of an argument, in order."""
     return [*templates.placeholders(argument)]
 
 

@@ -13,7 +13,7 @@ from tracegrade_queries.files.yaml_source import KeyPath, Problem, SourceFile
 def check_command(
     source: SourceFile, path: KeyPath, command: Sequence[str], known: Sequence[str]
 ) -> Iterator[Problem]:
-    """Yield a problem for each substitution that a command names and that is not known."""
+    """Yield a problem for each unknown placeholder of a command."""
     for i, argument in enumerate(command):
         for name in substitutions(argument):
             if name not in known:
@@ -33,7 +33,7 @@ def check_variables(
 
 
 def check_program(source: SourceFile, path: KeyPath, program: str) -> Iterator[Problem]:
-    """Yield a problem if a program is one that an agent could have written."""
+    """Yield a problem if an agent could have written the program."""
     if "/" in program and not PurePosixPath(program).is_absolute() and program[0] != "{":
         fact = f"{dotted(path)} '{program}' is a program of the environment, which agents write"
         yield source.problem(path, fact, f"write {{suite}}/{PurePosixPath(program)}")

@@ -16,7 +16,7 @@ class Defaults(Strict):
     sandbox: Literal["auto", "bwrap", "none"] = "auto"
     """Sandbox of the agents; `auto`: the safest that works. `--sandbox` overrides it."""
     jobs: Annotated[int, Field(ge=1, le=64)] = 1
-    """Trials at a time; `--jobs` says another number."""
+    """Trials at a time; `--jobs` overrides it."""
     network: Network = "none"
     """Network of agents that give none."""
     read: list[Name] = Field(default_factory=list)

@@ -14,7 +14,7 @@ _AS_FILE: Final = "let the command read {user_input_file} instead"
 
 
 def _may_be_option(command: Sequence[str]) -> bool:
-    """Return whether an argument begins with what the user asks, and no `--` ends the options."""
+    """Return whether an argument begins with the user's text, and no `--` ends the options."""
     options = command[: command.index("--")] if "--" in command else command
     return any(argument.startswith("{user_input}") for argument in options)
 

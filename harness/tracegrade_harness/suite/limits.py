@@ -16,7 +16,7 @@ class TrialLimits(Strict):
     calls: Annotated[int, Field(ge=1)] | None = None
     """Tool calls."""
     tokens: Annotated[int, Field(ge=1)] | None = None
-    """Input and output of all models together, whether they were asked or a tape answered."""
+    """Input and output tokens of all models together, live or from a tape."""
     usd: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
     """US dollars that its models cost; answers of a tape cost nothing."""
     memory_mb: Annotated[int, Field(ge=16)] | None = None

@@ -30,7 +30,7 @@ def _number_or_word(value: Any) -> str:
 
 
 class Variables(Strict):
-    """Environment variables of an agent; it gets no others but what running programs needs."""
+    """Environment variables of an agent, in addition to those that programs need to run."""
 
     pass_: list[Name] = Field(default_factory=list, alias="pass")
     """Names of variables that it gets as the harness has them."""
@@ -47,7 +47,7 @@ class Agent(Strict):
     `{mcp}` (a file with the MCP servers). `{user_input}` is the user's request,
     `{user_input_file}` a file with it."""
     release: Name | None = None
-    """Its version; `--release` says another."""
+    """Version of the agent; `--release` overrides it."""
     recover: (
         Annotated[
             Annotated[Command, Tag("[list]")] | Annotated[Literal["rerun"], Tag("[word]")],
@@ -55,7 +55,7 @@ class Agent(Strict):
         ]
         | None
     ) = None
-    """The command that sets right what a killed run left; `rerun`: the same command again."""
+    """The command that repairs what a killed run left; `rerun`: the same command again."""
     records: list[Record] = Field(default_factory=list)
     """Records that tell how to undo what a killed run leaves."""
     environment: Variables = Variables()
@@ -135,7 +135,7 @@ class Kill(Strict):
     """
 
     def points_of(self, trial: int) -> list[Point]:
-        """Return where a trial is killed."""
+        """Return the kill points of a trial."""
         return self.points if self.trials == "all" or trial <= self.trials else []
 
 
@@ -147,7 +147,7 @@ class Case(Strict):
     trials: Annotated[int, Field(ge=1, le=10_000)] = 1
     kill: Kill | None = None
     verify: list[Strict] = Field(default_factory=list)
-    """All have to hold."""
+    """The verifiers; all must pass."""
     limits: TrialLimits = TrialLimits()
     user_input: str | None = None
     """The user's request; a command gets it as `{user_input}`, or as `{user_input_file}`."""
@@ -170,7 +170,8 @@ class Suite(Strict):
     suite: Name
     """Its name."""
     mode: Mode = "live"
-    """`mocked`: upstreams, taped servers and taped tools are not asked; their tapes answer."""
+    """`mocked`: tapes answer for upstreams, taped servers and taped tools, which are not called.
+    """
     tasks: Name | None = None
     """Task file, or a folder of them, relative to the suite: tools that write, and expectations.
     """

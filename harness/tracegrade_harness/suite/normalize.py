@@ -17,8 +17,8 @@ class Normalized(Strict):
     """A pattern, and the text that replaces everything that it matches."""
 
     pattern: Annotated[str, Field(min_length=1, max_length=1000)]
-    """RE2, looked for in texts and numbers of a call's arguments, and in the path of a request:
-    `\\d{4}-\\d\\d-\\d\\d`, `/tmp/\\w+`."""
+    """RE2 that is searched in texts and numbers of a call's arguments, and in the path of a
+    request: `\\d{4}-\\d\\d-\\d\\d`, `/tmp/\\w+`."""
     with_: Annotated[str, Field(max_length=100)] = Field(alias="with")
     """The text that is compared instead: `DATE`. It is used literally, without groups of the
     pattern."""
@@ -48,7 +48,7 @@ def compiled(pattern: str) -> Any:
 def check_normalize(
     source: SourceFile, path: KeyPath, rules: Sequence[Normalized]
 ) -> Iterator[Problem]:
-    """Yield a problem for each pattern that cannot be looked for."""
+    """Yield a problem for each pattern that cannot be searched."""
     for i, rule in enumerate(rules):
         at = (*path, i, "pattern")
         try:

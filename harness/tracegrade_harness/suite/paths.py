@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 
 def source(folder: Path, name: str) -> Path:
-    """Return where a source stands that a suite in this folder names."""
+    """Return the path of a source that a suite in this folder names."""
     return folder / name
 
 
@@ -24,7 +24,7 @@ def source_fault(name: str) -> tuple[str, str] | None:
 
 
 def inside_fault(name: str) -> tuple[str, str] | None:
-    """Return (fact, way out) of a path that stands not in an environment, or None."""
+    """Return (fact, way out) if a path is not inside an environment, else None."""
     if "\0" in name:
         return "has a NUL character", "remove it"
     if name.startswith("/"):

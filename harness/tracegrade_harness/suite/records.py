@@ -11,7 +11,7 @@ class Journal(Strict):
     """JSON Lines that an agent writes as it works: `{"object": …, "undo": {…}, "done": false}`."""
 
     journal: Name
-    """Path in the environment; a torn last line names nothing."""
+    """Path in the environment; an incomplete last line names nothing."""
 
 
 class Manifest(Strict):
@@ -32,7 +32,7 @@ class Runbook(Strict):
     """A YAML file in the suite's folder, written before the run: pattern of objects → undo."""
 
     runbook: Name
-    """Path of the file. A pattern names what is new, one object by its name, or one collection."""
+    """Path of the file. A pattern names new objects, one object by its name, or one collection."""
 
 
 class LakeRecord(Strict):

@@ -43,7 +43,7 @@ def read(path: Path) -> list[Instruction]:
 
 
 def check_runbook(path: Path) -> list[yaml_source.Problem]:
-    """Return what is wrong with a runbook that is there.
+    """Return the problems of an existing runbook.
 
     Raises:
         SuiteUnusable: It cannot be read.

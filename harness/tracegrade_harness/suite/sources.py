@@ -12,7 +12,7 @@ from tracegrade_queries.files.yaml_source import KeyPath, Problem, SourceFile
 def check_source(
     source: SourceFile, folder: Path, path: KeyPath, name: str, kind: str
 ) -> Iterator[Problem]:
-    """Yield what is wrong with a source, which has to be a file or a folder."""
+    """Yield problems of a source, which must be a file or a folder."""
     shown = f"{dotted(path)} '{name}'"
     if fault := paths.source_fault(name):
         yield source.problem(path, f"{shown} {fault[0]}", fault[1])
@@ -27,7 +27,7 @@ def check_source(
 def check_read(
     source: SourceFile, folder: Path, path: KeyPath, names: Sequence[str]
 ) -> Iterator[Problem]:
-    """Yield what is wrong with the files and folders that a command may read."""
+    """Yield problems of the files and folders that a command may read."""
     for i, name in enumerate(names):
         place = (*path, "read", i)
         expanded = os.path.expanduser(name)

@@ -24,7 +24,7 @@ class Strict(BaseModel):
 
 
 def by_key(*keys: str) -> Discriminator:
-    """Return what picks the class of a mapping: the first of these keys that it has."""
+    """Return a discriminator: it picks a mapping's class by its first of these keys."""
 
     def tag(value: Any) -> str | None:
         """Return the tag of a mapping, or of an object from it; None without a key."""

@@ -12,7 +12,7 @@ class At(NamedTuple):
 
     source: SourceFile
     folder: Path
-    """The folder of the file; what a suite names is relative to it."""
+    """The folder of the file; paths in a suite are relative to it."""
     path: KeyPath
     """The keys that lead to the mapping."""
 
@@ -21,6 +21,6 @@ class At(NamedTuple):
         return (*self.path, *keys)
 
     def problem(self, key: str, fact: str, way_out: str) -> Problem:
-        """Return what is wrong with the value of a key, whose path begins the fact."""
+        """Return a problem of the value of a key; the fact begins with the key's path."""
         path = self.below(key)
         return self.source.problem(path, f"{dotted(path)} {fact}", way_out)

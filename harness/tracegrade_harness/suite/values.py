@@ -19,7 +19,7 @@ def rows(equals: Any) -> list[list[Any]] | None:
 def check_values_at(
     source: SourceFile, path: KeyPath, values: Mapping[str, Any] | None
 ) -> Iterator[Problem]:
-    """Yield what is wrong with values by their JSON paths."""
+    """Yield problems of values by their JSON paths."""
     for json_path, value in (values or {}).items():
         at = (*path, json_path)
         if fault_of_path := json_path_fault(json_path):

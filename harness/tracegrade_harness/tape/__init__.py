@@ -1,1 +1,1 @@
-"""Tapes: what services outside of an environment answered, to be answered again."""
+"""Tapes: recorded answers of services outside of an environment, and their replay."""

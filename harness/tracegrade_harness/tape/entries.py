@@ -89,12 +89,12 @@ def key_of(channel: str, name: str, arguments: Any) -> TapeKey:
 
 
 def canonical(value: Any) -> str:
-    """Return the text of arguments that is one for all that scores see as equal."""
+    """Return the canonical text of arguments: one text for all that scores treat as equal."""
     return _canonical(_json(value))
 
 
 def digest(tape: Tape) -> str:
-    """Return what tells a tape from one with other replies, whenever it was recorded."""
+    """Return a digest of a tape's replies, which does not depend on the time of recording."""
     return hashlib.sha256(_json([tape.entries]).encode()).hexdigest()
 
 
@@ -110,7 +110,7 @@ def redacted_json(value: Any) -> Any:
 
 
 def write_tape(file: Path, tape: Tape) -> None:
-    """Write a tape, all of it or nothing."""
+    """Write a tape atomically."""
     counts: Counter[TapeKey] = Counter()
     lines = [tape.header.model_dump_json()]
     for key, reply, path in tape.entries:

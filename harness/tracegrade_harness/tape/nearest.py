@@ -49,7 +49,7 @@ def _messages(arguments: Any) -> list[str | None]:
 
 
 def difference(one: Any, other: Any, path: str = "$") -> tuple[str, Any, Any]:
-    """Return the first place in which two different JSON values differ, and what is there."""
+    """Return the first difference between two JSON values, and both values there."""
     if isinstance(one, dict) and isinstance(other, dict):
         pairs = [
             (f"{path}.{key}", one.get(key, _ABSENT), other.get(key, _ABSENT))
@@ -67,7 +67,7 @@ def difference(one: Any, other: Any, path: str = "$") -> tuple[str, Any, Any]:
 
 
 def _text(value: Any) -> str | None:
-    """Return what tells a value from others, `true` from 1 also; None for no value."""
+    """Return a text that identifies a value, with `true` and 1 distinct; None for no value."""
     return None if value is _ABSENT else json.dumps(value, sort_keys=True)
 
 

@@ -21,11 +21,11 @@ class Normalizer:
     """The rules of a case. Without rules, calls are compared unchanged."""
 
     def __init__(self, rules: Sequence[Normalized] = ()) -> None:
-        """Take rules; each looks at what those before it have left."""
+        """Take rules; each is applied to the result of the earlier ones."""
         self._rules = [(compiled(rule.pattern), rule.with_.encode()) for rule in rules]
 
     def __call__(self, key: TapeKey) -> TapeKey:
-        """Return what a call is compared as: names of tools are left, paths of requests not."""
+        """Return the compared form of a call: paths of requests change, names of tools do not."""
         if not self._rules:
             return key
         most = max(MAX_WORK // (len(key.name) + len(key.arguments)), 1)

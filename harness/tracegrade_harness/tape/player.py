@@ -113,17 +113,17 @@ class TapeRecorder:
         """Calls that no tape can hold, and why."""
 
     def refuse(self, why: str) -> None:
-        """Keep that a call cannot be taken down."""
+        """Note that a call cannot be recorded."""
         with self._lock:
             self.refused.append(why)
 
     def add(self, key: TapeKey, reply: Any, path: str | None = None) -> None:
-        """Take down a call, without the secrets of its reply, and perhaps where it was made."""
+        """Record a call, without the secrets of its reply, and its path if there is one."""
         entry = TapeEntry(key, redacted_json(reply), path)
         with self._lock:
             self._entries.append(entry)
 
     def entries(self) -> tuple[TapeEntry, ...]:
-        """Return what was taken down so far."""
+        """Return the recorded entries so far."""
         with self._lock:
             return (*self._entries,)

@@ -1,10 +1,10 @@
-"""Tools of an agent's own process on tape: recorded while they run, or answered for.
+"""Tools of an agent's own process on tape: recorded while they run, or answered from it.
 
     with ToolTape(folder, played_tools(player, is_taped)) as tape:
         ...  # start the agent with `tape.variables`
 
 `tracegrade.tool` asks before each call, by a line of JSON on a connection of its own. One thread
-does it all: no answer takes long, and who keeps it waiting is the agent, whose time it is.
+does all the work, because no answer takes long, and only the agent's own time is lost.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ class _Message(BaseModel):
 
     name: str
     arguments: str
-    """JSON; a text that is none is taken for itself."""
+    """JSON; a text that is not JSON is taken literally."""
     effect: str | None = None
     """The effect that the agent declares."""
 
@@ -81,7 +81,7 @@ class ToolUnusable(_Message):
 
 ToolMessage: TypeAlias = ToolCalled | ToolFinished | ToolUnusable
 ReplyFunction: TypeAlias = Callable[[ToolMessage], Mapping[str, Any]]
-"""Returns what an agent is answered."""
+"""Returns the answer to an agent."""
 _MESSAGES: Final[TypeAdapter[ToolMessage]] = TypeAdapter(
     Annotated[ToolMessage, Field(discriminator="type")]
 )
@@ -115,7 +115,7 @@ def captured_tool(
 
 
 def played_tools(player: TapePlayer, is_taped: Callable[[str], bool]) -> ReplyFunction:
-    """Return what answers calls by a tape; tools that are not taped run."""
+    """Return a function that answers calls from a tape; tools that are not taped run."""
 
     def answer(message: ToolMessage) -> Mapping[str, Any]:
         if isinstance(message, ToolFinished):
@@ -138,9 +138,9 @@ def played_tools(player: TapePlayer, is_taped: Callable[[str], bool]) -> ReplyFu
 
 
 class RecordedTools:
-    """Takes down calls, from one thread.
+    """Records calls, from one thread.
 
-    A call after which the environment is another one is refused: replayed, it would leave nothing.
+    A call that changes the environment is refused, because a replay would not change it.
     """
 
     def __init__(
@@ -149,11 +149,11 @@ class RecordedTools:
         is_taped: Callable[[str], bool],
         state: Callable[[], State],
     ) -> None:
-        """Take what is needed.
+        """Prepare.
 
         Args:
-            recorder: Gets the calls.
-            is_taped: Says which tools are taped, by name.
+            recorder: Receives the calls.
+            is_taped: Tells which tools are taped, by name.
             state: Reads the environment.
         """
         self._recorder = recorder
@@ -162,7 +162,7 @@ class RecordedTools:
         self._before: dict[TapeKey, list[State]] = defaultdict(list)
 
     def __call__(self, message: ToolMessage) -> Mapping[str, Any]:
-        """Return what an agent is answered."""
+        """Return the answer to an agent."""
         is_call = isinstance(message, ToolCalled)
         if is_call and not self._is_taped(message.name):
             return RUN_TOOL
@@ -202,9 +202,9 @@ class ToolTape:
         """Prepare.
 
         Args:
-            folder: For the socket at which the agent comes.
-            answer: Says what it is answered; is asked by one thread.
-            seen: Told each message.
+            folder: The folder for the socket to which the agent connects.
+            answer: Returns the answers; called by one thread.
+            seen: Called for each message.
         """
         self._seen = seen
         self._socket_path = folder / "tools"
@@ -266,7 +266,7 @@ class ToolTape:
 
 
 def _is_reply(reply: Any) -> bool:
-    """Return whether a line of a tape, which people edit, says what a tool gave."""
+    """Return whether a line of a tape, which people may edit, holds a tool's result."""
     if not isinstance(reply, dict):
         return False
     if "error" in reply:

@@ -21,7 +21,7 @@ from tracegrade_collector.encoding.otlp import TRACE_ID_BYTES, ExportRequest, gr
 
 BEYOND: Final = "item of too many traces"
 CLAIMED: Final = "tracegrade.claimed."
-"""Before the name of what an agent said that is not its to say."""
+"""Prefix of attributes that an agent must not set."""
 EVALUATION: Final = "gen_ai.evaluation.result"
 EVENT_NAME: Final = "event.name"
 TRACE_ID: Final = "trace_id"
@@ -56,7 +56,7 @@ class Sayings(NamedTuple):
 
     @property
     def of_items(self) -> dict[str, str | None]:
-        """By name what attributes of anything but a resource may say; None for nothing."""
+        """Name → the allowed value of attributes outside of resources; None if there is none."""
         kill_points = (names.KILL_POINT, names.KILL_POINT_BEFORE)
         denied = (*kill_points, *([names.OUTCOME] if self.is_verified else []))
         identity = {key: self.resource.get(key) for key in TRIAL_KEYS}
@@ -165,7 +165,7 @@ def _attributes(item: Span | LogRecord) -> Iterator[Attributes]:
 def _claim(
     attributes: Attributes, allowed: Mapping[str, str | None], claimed: Counter[str]
 ) -> None:
-    """Give another name to attributes that say anything but what is allowed."""
+    """Rename attributes whose values differ from the allowed ones."""
     for attribute in attributes:
         key = attribute.key
         if key in allowed and (allowed[key] is None or _text(attribute.value) != allowed[key]):

@@ -36,7 +36,7 @@ _ANSWER_BYTES: Final = 4096
 
 
 class RunClosed(Exception):
-    """The run was ended: nothing goes to its agent any more."""
+    """The run was ended; nothing may pass to its agent any more."""
 
 
 class Origin(NamedTuple):
@@ -95,7 +95,7 @@ class ObservedRun:
         self._greet()
 
     def begin(self) -> None:
-        """Count a call that is about to begin; wait where another one is at the gate.
+        """Count a call that is about to begin; wait while another call is at the gate.
 
         Raises:
             RunClosed: It must not begin.
@@ -126,7 +126,7 @@ class ObservedRun:
             self._ask({"type": "answer"})
 
     def finish(self, exit_code: int | None) -> None:
-        """Tell that the agent ended, and send the spans of its run.
+        """Report that the agent ended, and send the spans of its run.
 
         Args:
             exit_code: None if a limit ended it.
@@ -143,7 +143,7 @@ class ObservedRun:
         return [f"spans: {self._lost} of its calls could not be sent"] if self._lost else []
 
     def close(self) -> None:
-        """Let nothing go to the agent any more. Idempotent."""
+        """Let nothing pass to the agent any more. Idempotent."""
         self._is_over = True
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)  # wakes a thread that waits at the gate
@@ -232,7 +232,7 @@ class ObservedRun:
             self._flush()
 
     def _flush(self) -> bool:
-        """Send what is held; return whether it was taken."""
+        """Send the waiting spans; return whether the collector took them."""
         count = len(self._unsent)
         try:
             self._send()

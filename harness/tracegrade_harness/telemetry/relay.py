@@ -61,7 +61,7 @@ PASSED_BACK: Final = ("content-type", "content-encoding", "retry-after")
 
 
 class Endpoint(NamedTuple):
-    """A collector, and what lets one in."""
+    """A collector's address, and the headers that give access."""
 
     address: str
     """OTLP over HTTP, such as `http://127.0.0.1:4318`."""
@@ -114,11 +114,11 @@ class OtlpRelay:
     """A `with` block in which trials can be admitted."""
 
     def __init__(self, collector: Endpoint, owners: TraceOwners | None = None) -> None:
-        """Prepare to send on to a collector.
+        """Prepare.
 
         Args:
-            collector: Where it is.
-            owners: Whose traces are whose; without, those that others have are not known.
+            collector: The collector that receives the requests.
+            owners: Assigns traces to trials; without it, traces that already exist are not known.
         """
         self._collector = collector
         self._owners = owners or TraceOwners()
@@ -187,7 +187,7 @@ class OtlpRelay:
                 return Response(status_code=HTTPStatus.BAD_REQUEST)  # the sender has left
 
     def _send_on(self, request: Request, body: bytes, receiver: TrialReceiver) -> Response:
-        """Return the collector's answer to what is left of a request."""
+        """Return the collector's answer to a filtered request."""
         headers = {name: request.headers[name] for name in PASSED_ON if name in request.headers}
         signal = Signal(request.url.path.rpartition("/")[2])
         try:
@@ -219,11 +219,11 @@ class OtlpRelay:
 
 
 async def _body(request: Request) -> bytes:
-    """Return the body as it came.
+    """Return the body as it arrived.
 
     Raises:
-        TooLarge: It is larger than the collector takes; not more than that was read.
-        ClientDisconnect: Its sender is gone.
+        TooLarge: It is larger than the collector's limit; the rest was not read.
+        ClientDisconnect: Its sender has left.
     """
     body = bytearray()
     async for chunk in request.stream():
@@ -238,7 +238,7 @@ class _Filtered(NamedTuple):
     """A request after filtering."""
 
     body: bytes | None
-    """Instead of its own; None for that."""
+    """Replaces the original body; None if that is unchanged."""
     claimed: Mapping[str, int]
 
 

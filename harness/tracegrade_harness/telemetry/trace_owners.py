@@ -51,7 +51,7 @@ class TraceOwners:
             return {trace: own[trace] for trace in traces if trace in own}
 
     def of(self, trial: str) -> list[str]:
-        """Return the traces of a trial, in the order in which they came."""
+        """Return the traces of a trial, in order of arrival."""
         with self._lock:
             return [*dict.fromkeys(self._taken_for[trial].values())]
 

@@ -74,10 +74,10 @@ def run_baseline(
     """Run one trial to its end.
 
     Args:
-        suite_run: What is run.
-        trial: Which trial.
-        spending: Told what it uses; it ends the trial.
-        observe: Look at the environment after each call, to see which calls write.
+        suite_run: The run.
+        trial: The trial.
+        spending: Counts its usage, and ends the trial at a limit.
+        observe: Read the environment after each call, to see which calls write.
 
     Raises:
         EnvironmentFailed: The environment could not be restored or read.
@@ -128,7 +128,7 @@ def run_baseline(
 def changes(
     environment: OpenedEnvironment, settled: SettledState, lives_on: list[str]
 ) -> dict[str, Any]:
-    """Return what a run did to its environment, as `harness_trials` has it; no empty lists."""
+    """Return the changes of a run in the form of `harness_trials`, without empty lists."""
     difference = environment.difference(settled.state)
     found = {
         **difference._asdict(),
@@ -142,7 +142,7 @@ def changes(
 
 
 def fatal_misses(case: Case, misses: list[str]) -> list[str]:
-    """Return those calls that are not on a tape for which a run is not judged."""
+    """Return the calls missing on a tape that make a run impossible to judge."""
     return [] if case.on_miss == "continue" else misses
 
 
@@ -252,7 +252,7 @@ def _finished(
 def _unseen(
     suite_run: SuiteRun, trial: Trial, program: Program, exit_code: int | None
 ) -> list[str]:
-    """Return what a sandbox may have hidden from an agent that failed."""
+    """Return files that a sandbox may have hidden from an agent that failed."""
     if exit_code and suite_run.sandbox.name == Bubblewrap.name:
         return out_of_sight(program, trial.case(suite_run).agent)
     return []

@@ -26,9 +26,10 @@ class Budget:
         """Begin.
 
         Args:
-            max_usd: What the run may cost, all of its harnesses together; None: anything.
-            keep: Keeps each cost as it arises, in millionths of a millionth of a US dollar.
-            spent: What was spent before.
+            max_usd: The most that the run may cost in all of its harnesses together; None for no
+                limit.
+            keep: Stores each cost as it arises, in millionths of a millionth of a US dollar.
+            spent: The cost so far.
         """
         self.max_usd = max_usd
         self._keep = keep

@@ -65,7 +65,7 @@ class AgentChannels(NamedTuple):
 
     @property
     def has_spans(self) -> bool:
-        """Whether there are spans of the agent, its own or those of its observed run."""
+        """Whether the agent has spans, its own or those of its observed run."""
         return self.run is not None or (self.telemetry is not None and self.telemetry.took_spans)
 
     @property
@@ -110,12 +110,12 @@ def agent_channels(
     """Open the channels of a trial's agent, for as long as the block lasts.
 
     Args:
-        suite_run: What is run.
-        trial: Which trial.
+        suite_run: The run.
+        trial: The trial.
         folder: Its folder.
-        environment: What the agent works in.
-        tape_session: What of it is on tape.
-        deadline: When its time is over, which does not pass while its requests wait.
+        environment: The environment of the agent.
+        tape_session: Its tape.
+        deadline: The end of its time; the clock is paused while its requests wait.
 
     Raises:
         EnvironmentFailed: An MCP server did not start.
@@ -192,7 +192,7 @@ def _tool_tape(
     tape_session: TapeSession,
     seen: Callable[[], None] = lambda: None,
 ) -> AbstractContextManager[ToolTape | None]:
-    """Return what a trial's taped tools ask; nothing, where there are none."""
+    """Return the tape for a trial's taped tools; None if there are none."""
     declared = suite_run.suite.environments[trial.case(suite_run).environment]
     if not declared.taped_tools:
         return nullcontext()
@@ -232,7 +232,7 @@ def _tool_endpoints(
     servers: McpServers,
     proxies: HttpProxies,
 ) -> AgentEndpoints:
-    """Return how the servers of a trial, and what is behind its proxies, are found."""
+    """Return how the agent finds a trial's servers and the services behind its proxies."""
     declared = _declared(suite_run, trial)
     listed = {
         name: {"command": command[0], "args": command[1:]}

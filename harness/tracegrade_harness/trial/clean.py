@@ -1,4 +1,4 @@
-"""Removes what harnesses left behind that were killed: what no living one holds."""
+"""Removes the leftovers of killed harnesses; folders that a living harness uses stay."""
 
 import os
 from pathlib import Path

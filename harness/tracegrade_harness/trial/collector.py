@@ -21,7 +21,7 @@ LANDED_WITHIN_SECS: Final = 600.0
 
 
 class Collector:
-    """A `with` block in which spans arrive; after it, all that arrived have landed."""
+    """A `with` block in which spans arrive; after it, all of them have landed."""
 
     def __init__(self, lake: str, log: Path) -> None:
         """Prepare to write into a lake; the collector's own messages go to a file."""
@@ -87,7 +87,7 @@ class Collector:
         raise EnvironmentFailed(msg)
 
     def _last_words(self) -> str:
-        """Return the last line that it wrote, which says why it ended, or its exit code."""
+        """Return its last line, which says why it ended, or its exit code."""
         written = self._log.read_bytes()[self._written :].decode(errors="replace")
         lines = [line for line in written.split("\n") if line.strip()]
         return lines[-1] if lines else f"exit code {self._process.returncode}"

@@ -28,7 +28,9 @@ def main() -> int:
 
 
 def _stop_with_input() -> None:
-    while os.read(sys.stdin.fileno(), 1_024):  # past its buffer, whose lock would not let us end
+    while os.read(
+        sys.stdin.fileno(), 1_024
+    ):  # bypasses the buffer, whose lock would prevent the exit
         pass
     os.kill(os.getpid(), signal.SIGTERM)
 

@@ -8,7 +8,7 @@ from typing import Final, Self
 from tracegrade_harness.parts.folders.folders import explained, removed, temporary_folder
 
 TRIALS: Final = "trials"
-"""Folder of a run's folder in which the trials' stand."""
+"""Name of the folder for trials in a run's folder."""
 WORK: Final = "work"
 
 
@@ -20,17 +20,17 @@ class TrialFolder:
 
         Args:
             run: The run's folder.
-            label: Tells the trial from others of the run.
+            label: Identifies the trial in the run.
         """
         self._logs = run / "logs"
         self._label = label
         self._home = run / TRIALS / label
 
     def __enter__(self) -> Self:
-        """Make the folder; one that cannot be made leaves nothing behind.
+        """Create the folder; if that fails, nothing remains.
 
         Raises:
-            EnvironmentFailed: It cannot be made.
+            EnvironmentFailed: It cannot be created.
         """
         with ExitStack() as stack:
             removed(self._home)  # of a harness that was killed
@@ -60,5 +60,5 @@ class TrialFolder:
         return self._home / name
 
     def log(self, name: str) -> Path:
-        """Return the file that gets what a program of the trial prints."""
+        """Return the file for the output of a program of the trial."""
         return self._logs / f"{self._label}-{name}.log"

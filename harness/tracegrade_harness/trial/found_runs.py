@@ -26,7 +26,7 @@ from tracegrade_lake import Lake
 from tracegrade_scoring.rendering.words import count
 
 EARLIER_NS: Final = 60_000_000_000
-"""That a span may have been received before its trial is said to have begun: clocks step."""
+"""Time that a span may be received before its trial's recorded beginning: clocks step."""
 MAX_TURNS: Final = 100
 """Most turns of one trial: each counts as a run, so that many would outweigh other trials."""
 SEVERAL_RUNS: Final = "several_runs"
@@ -81,7 +81,7 @@ def _found(
 ) -> tuple[TrialResult, list[LandedRun]]:
     """Return a result with its run, and the additional runs."""
     found = [run for trace in result.traces for run in runs[trace] if run.kill_point is None]
-    if result.kill_point:  # its own is marked as killed
+    if result.kill_point:  # its own run is marked as killed
         return _noted(result, found), found
     if not found:
         if result.trajectory_id is not None:

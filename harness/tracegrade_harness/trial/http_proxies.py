@@ -38,14 +38,14 @@ class HttpProxies:
         """Prepare.
 
         Args:
-            suite_run: What is run.
-            trial: Which trial.
-            environment: What has the services.
-            tape_session: What answers for upstreams.
-            run: The agent's run, if it comes through the channel `http`; otherwise services of the
-                environment are reached directly.
-            deadline: When the agent's time is over: requests are signs of it, and it stands still
-                while one waits for its turn.
+            suite_run: The run.
+            trial: The trial.
+            environment: The environment with the services.
+            tape_session: The tapes that answer for upstreams.
+            run: The agent's run, if it uses the channel `http`; otherwise it reaches services of
+                the environment directly.
+            deadline: The end of the agent's time. Requests are signs of the agent, and the clock
+                is paused while one waits for its turn.
         """
         self._suite_run = suite_run
         self._case = trial.case(suite_run)
@@ -101,7 +101,7 @@ class HttpProxies:
         return [note for proxy in self._proxies.values() for note in proxy.notes()]
 
     def close(self) -> None:
-        """Take no more requests, once those that are under way have come back. Idempotent."""
+        """Take no more requests, after those in progress have returned. Idempotent."""
         for upstream in self._paced:
             upstream.close()
         self._stack.close()

@@ -60,14 +60,14 @@ class KilledAgent(NamedTuple):
     boundary: int
     """Tool calls that had returned."""
     diverged: bool
-    """Up to there it did not do what the undisturbed run did."""
+    """Up to that point, it did not repeat the undisturbed run."""
     in_flight: int
     notes: list[str]
     misses: list[str]
     """Calls that are missing on its tape."""
     seconds: float
     lives_on: Callable[[], list[str]]
-    """Returns the names of what it started that lives now."""
+    """Returns the names of its processes that are alive now."""
 
 
 class KillPointMissed(NamedTuple):
@@ -112,7 +112,8 @@ class KillTrial:
     def run(self) -> TrialResult:
         """Kill the agent at the point, let it recover, and judge what it left.
 
-        A point with calls under way, or one that was not reached, is tried a second time.
+        If calls were in progress at the point, or the point was not reached, the kill is tried
+        once more.
 
         Raises:
             EnvironmentFailed: The environment could not be restored or read.
@@ -246,7 +247,7 @@ class KillTrial:
         return KillPointMissed([reached, *watch.faults, *channels.notes()])
 
     def _spares_others(self) -> bool:
-        """Return whether what the agent started is not killed with it."""
+        """Return whether only the agent's first process is killed."""
         kill = self.trial.case(self.suite_run).kill
         return kill is not None and kill.scope == "process"
 
@@ -345,7 +346,7 @@ class _Judged(NamedTuple):
 
 
 class _StateInspection:
-    """Looks at what a killed run left."""
+    """Reads what a killed run left."""
 
     def __init__(
         self,
@@ -367,10 +368,10 @@ class _StateInspection:
         self._accepts_done = case.kill is not None and case.kill.accept == "done"
 
     def judged(self, name: str) -> _Judged:
-        """Return what the environment scores as it is now, and what that was judged from.
+        """Return the judgment of the environment as it is now, and its evidence.
 
         Raises:
-            _StillChanging: Something in it still changes.
+            _StillChanging: Some of it still changes.
         """
         now, moving = wait_until_settled(self._environment.state)
         if moving:
@@ -450,7 +451,7 @@ class _StateInspection:
 
 
 def _unlike(killed: KilledAgent) -> list[str]:
-    """Return in what a kill is not what it should be."""
+    """Return the ways in which a kill is not as it should be."""
     diverged = ["diverged: it did not do what the undisturbed run did"] if killed.diverged else []
     if killed.in_flight:
         return [*diverged, f"in_flight: {killed.in_flight} calls were under way"]
@@ -463,7 +464,7 @@ def _fault_text(fault: BadEntry) -> str:
 
 
 def _leftovers(found: _Judged) -> list[dict[str, Any]]:
-    """Return what is left, as `harness_trials` has it."""
+    """Return the leftovers in the form of `harness_trials`."""
     judgment = found.judgment
     changed = _changes_of(found.seen.before, found.seen.now)
     return [

@@ -12,7 +12,7 @@ Absence = Literal["no_calls", "first_call_writes", "no_writes"]
 
 
 class Boundary(NamedTuple):
-    """The moment after a tool call returned, before anything else happened."""
+    """The moment after a tool call returned, before any other event."""
 
     number: int
     """Tool calls that had returned, this one included."""

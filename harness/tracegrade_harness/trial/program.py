@@ -62,11 +62,11 @@ class AgentEndpoints(NamedTuple):
 
     variables: Mapping[str, str] = MappingProxyType({})
     visible: Sequence[Path] = ()
-    """Folders that it has to see."""
+    """Folders that it must see."""
     values: Mapping[str, str] = MappingProxyType({})
     """Further placeholders of its command."""
     addresses: Sequence[ServiceAddress] = ()
-    """Services that it has to reach."""
+    """Services that it must reach."""
 
 
 def agent_program(
@@ -118,7 +118,7 @@ def server_program(
 def outside_program(
     suite_run: SuiteRun, trial: Trial, workspace: HostWorkspace, server: McpServer, address: Path
 ) -> Program:
-    """Return the same of a server that sees nothing of an environment."""
+    """Return the program of a server that sees nothing of an environment."""
     environment = {**_basic(workspace.root), **variables(server.environment)}
     command = filled(server.command, command_values(suite_run, trial))
     return Program(
@@ -233,7 +233,7 @@ def _own_files(suite_run: SuiteRun, read: Sequence[str], words: Sequence[str]) -
 def _agent_reaches(
     suite_run: SuiteRun, trial: Trial, offered: Sequence[ServiceAddress]
 ) -> Sequence[ServiceAddress] | None:
-    """Return the same for an agent: where tapes answer for what is outside, none reaches it."""
+    """Return the services that an agent reaches; none outside of the trial if tapes answer."""
     network = trial.agent(suite_run).network
     return _reached("none" if suite_run.mode == "mocked" else network, offered)
 
@@ -246,7 +246,7 @@ def _reached(
 
 
 def variables(declared: Variables) -> dict[str, str]:
-    """Return the variables that a suite gives, with the values of those that it passes."""
+    """Return the variables that a suite gives, with the values of those from the harness."""
     passed = {name: os.environ[name] for name in declared.pass_ if name in os.environ}
     return {**passed, **declared.set}
 

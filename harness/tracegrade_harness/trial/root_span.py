@@ -24,7 +24,7 @@ AGENT_KINDS: Final = {
     "traceloop.span.kind": "agent",
     names.OPERATION_NAME: names.INVOKE_AGENT,
 }
-"""By which each convention says that a span is an agent's run."""
+"""Attributes with which each convention marks a span as an agent's run."""
 
 
 class RootSpan(NamedTuple):
@@ -102,7 +102,7 @@ def send_root(
 
 def _ended(root: RootSpan, kill_point: str | None, why: str) -> HarnessSpan:
     marks = {} if kill_point is None else {names.KILL_POINT: kill_point}
-    # The outermost span may be a chain's, or say as late as at its end what it is.
+    # The outermost span may be a chain's, or may name its kind only at its end.
     key = next((key for key in AGENT_KINDS if key in root.attributes), names.OPERATION_NAME)
     return HarnessSpan(
         root.trace_id,

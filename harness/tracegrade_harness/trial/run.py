@@ -62,21 +62,21 @@ class ChosenTrials:
     agent: str | None = None
     """Only cases of this agent."""
     release: str | None = None
-    """Instead of the release that the suite says."""
+    """Release of the agents, instead of the suite's."""
     trials: int | None = None
     """Trials of each case, instead of the suite's number."""
     kills: Sequence[Point] | None = None
     """Kill points of each case, instead of the suite's; none if empty."""
     jobs: int | None = None
-    """Trials at a time, instead of what the suite says."""
+    """Trials at a time, instead of the suite's number."""
     sandbox: str | None = None
-    """Name, instead of what the suite says."""
+    """Name of the sandbox, instead of the suite's."""
     resume: str | None = None
     """The run to resume."""
     trust: bool = False
     """Code of the suite may run outside of the sandbox."""
     mode: Mode | None = None
-    """Instead of the mode that the suite says."""
+    """Mode, instead of the suite's."""
     prices: Prices | None = None
     """Prices of models, which the lake stores; None for the stored prices."""
     max_usd: float | None = None
@@ -170,7 +170,7 @@ def _sandbox(suite: Suite, chosen: ChosenTrials) -> StoppableSandbox:
 def _as_chosen(
     suite_run: SuiteRun, loaded: LoadedSuite, chosen: ChosenTrials, lake: Lake
 ) -> SuiteRun:
-    """Return a run with what its caller chose, and what its lake holds."""
+    """Return a run with its caller's choices, and the prices of its lake."""
     return replace(
         suite_run,
         answers=answers(loaded),
@@ -188,7 +188,7 @@ def _run_trials(
     chosen: ChosenTrials,
     file: RunFile,
 ) -> float:
-    """Run the trials of the cases, in their order; return what they cost in USD."""
+    """Run the trials of the cases, in their order; return their cost in USD."""
     budget = Budget(chosen.max_usd, file.add_spent, file.spent)
     counts = [(name, chosen.trials or case.trials) for name, case in cases.items()]
     schedule = Schedule(suite_run, kills, file, budget, chosen.say)
@@ -246,14 +246,14 @@ def frozen(
 
 
 def find_sandbox(name: str | None, *, as_root: bool = False) -> Sandbox:
-    """Return the sandbox of this name; without one, or for `auto`, the safest that works here.
+    """Return the sandbox of this name; without one, or for `auto`, the safest that works.
 
     Args:
-        name: What the suite calls it.
-        as_root: The superuser may do without one.
+        name: Its name in suites.
+        as_root: The superuser may run without a sandbox.
 
     Raises:
-        SuiteUnusable: There is none of this name, it cannot be used here, or it is none and this
+        SuiteUnusable: The name is unknown, the sandbox cannot be used here, or it is none and this
             is the superuser.
     """
     found = _found_sandbox(name)
@@ -307,17 +307,17 @@ def _refuse_unknown_run(folder: Path, chosen: ChosenTrials) -> None:
 
 
 def _keeping_tapes(suite_run: SuiteRun, chosen: ChosenTrials) -> SuiteRun:
-    """Return the run, with what keeps the tapes of its trials where they are recorded."""
+    """Return the run, with a function that stores its recorded tapes, if any."""
     if chosen.keep_tape is None:
         return suite_run
     return replace(suite_run, keep_tape=partial(chosen.keep_tape, suite_run))
 
 
 def _refuse_without_limit(cases: dict[str, Case], chosen: ChosenTrials) -> None:
-    """Refuse a run with `--max-usd` of cases that do not say what a trial may cost.
+    """Refuse a run with `--max-usd` if cases have no limit on a trial's cost.
 
     Raises:
-        SuiteUnusable: There are such.
+        SuiteUnusable: Some case has no limit.
     """
     unlimited = [name for name, case in cases.items() if case.limits.usd is None]
     if chosen.max_usd is not None and unlimited:
@@ -330,7 +330,7 @@ def _refuse_unknown_costs(run: str, results: Sequence[TrialResult]) -> None:
     """Refuse to resume a run whose cost is unknown.
 
     Raises:
-        SuiteUnusable: It has such a trial.
+        SuiteUnusable: A trial has an unknown cost.
     """
     unknown = [each for each in results if each.cost_is_unknown]
     if unknown:
@@ -354,10 +354,10 @@ def _chosen_kill(declared: Kill | None, points: Sequence[Point] | None) -> Kill 
 
 
 def _runbooks(loaded: LoadedSuite, cases: dict[str, Case]) -> dict[str, list[Instruction]]:
-    """Return what the runbooks of the chosen cases' agents say, by their paths.
+    """Return the content of the runbooks of the chosen cases' agents, by path.
 
     Raises:
-        SuiteUnusable: One is wrong.
+        SuiteUnusable: A runbook is wrong.
     """
     agents = [usable(loaded).agents[case.agent] for case in cases.values()]
     records = [record for agent in agents for record in agent.records]

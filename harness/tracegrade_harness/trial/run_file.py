@@ -1,7 +1,7 @@
 """The file of a run: finished trials, so that an interrupted run resumes after them.
 
-JSON Lines, each synced before the next trial starts. A torn last line is of a harness that was
-killed while it wrote; what it would have said is done again.
+JSON Lines, each synced before the next trial starts. An incomplete last line is from a harness
+that was killed while it wrote; that trial is run again.
 """
 
 import json
@@ -49,7 +49,7 @@ def _hold(folder: Path) -> int:
 
 
 def _difference(key: str, begun: object, now: object) -> str:
-    """Return in what two runs differ, with the values where they are short."""
+    """Return the difference between two runs, with short values."""
     word = WORDS.get(key, key)
     return word if key in DIGESTS else f"{word} ({_value_text(begun)}, now {_value_text(now)})"
 
@@ -90,19 +90,19 @@ class RunFile:
         os.close(self._lock_descriptor)
 
     def result(self, trial: Trial, kill_point: str | None) -> TrialResult | None:
-        """Return a result that is known."""
+        """Return a result from the file; None if there is none."""
         return self._results.get((trial.task_id, trial.number, kill_point or ""))
 
     def baseline(self, trial: Trial) -> Baseline | None:
-        """Return what an undisturbed trial did, if that is known."""
+        """Return the course of an undisturbed trial, if the file has it."""
         return self._baselines.get(trial)
 
     def results(self) -> list[TrialResult]:
-        """Return all results, sorted by what was tried."""
+        """Return all results, sorted by trial."""
         return [self._results[key] for key in sorted(self._results)]
 
     def add(self, result: TrialResult, baseline: Baseline | None = None) -> None:
-        """Keep a result, and what killed runs need of it."""
+        """Store a result, and the baseline that its kills need."""
         line: dict[str, Any] = {"result": result.model_dump(mode="json")}
         if baseline is not None:
             line["baseline"] = baseline._asdict()

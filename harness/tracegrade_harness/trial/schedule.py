@@ -55,12 +55,12 @@ class Schedule:
         """Prepare.
 
         Args:
-            suite_run: What is run.
-            kills: Case → which of its trials are killed, and where; the others never are.
-            file: Where results are kept; what it knows is not done again.
-            budget: What all trials together may cost.
-            say: Told each result as it comes, from any thread; how many there are by then, and
-                how many there will be.
+            suite_run: The run.
+            kills: Case → its trials that are killed, and their points; others are not killed.
+            file: The file for results; results that it has are not repeated.
+            budget: The most that all trials together may cost.
+            say: Called with each result, the number of results so far, and their final number,
+                from any thread.
         """
         self._suite_run = suite_run
         self._kills = kills
@@ -78,7 +78,9 @@ class Schedule:
             try:
                 for future in waiting:
                     future.result()
-            except BaseException:  # Ctrl-C too: what runs is ended, what waits is not begun
+            except (
+                BaseException
+            ):  # also Ctrl-C: running trials are ended, waiting ones are not begun
                 self._suite_run.stop()
                 pool.shutdown(cancel_futures=True)
                 raise
@@ -174,7 +176,7 @@ class Schedule:
         """
         error: Exception | None = None
         limits = trial.case(self._suite_run).limits
-        if kill_point is not None:  # it repeats a run that kept within its tokens
+        if kill_point is not None:  # it repeats a run that stayed within its tokens
             limits = limits.model_copy(update={"tokens": None})
         for _ in range(TRIES):
             with self._budget.reserve(limits.usd) as reserved:
@@ -209,7 +211,7 @@ class Schedule:
         if self._suite_run.sandbox.is_stopped:
             raise CancelledError  # its agent was ended by us: it is done again
         self._file.add(result, baseline)
-        with self._lock:  # so that counts come in order
+        with self._lock:  # so that the numbers are in order
             self._reported += 1
             self._say(result, self._reported, self._to_report)
 

@@ -39,7 +39,7 @@ def run_shell(suite_run: SuiteRun, trial: Trial, say: Callable[[str], None]) -> 
         workspace = TrialWorkspace(folder.root, environment, folder.log("shell"))
         shell = os.environ.get("SHELL", "/bin/sh")
         program = silent_program(suite_run, trial, workspace, endpoints, [shell])
-        program = replace(program, reachable=None)  # a human may look further than an agent
+        program = replace(program, reachable=None)  # a human may reach more than an agent
         values = {**command_values(suite_run, trial), **endpoints.values}
         say(f"folder: {folder.root}; leave the shell to remove it")
         say(f"agent: {shlex.join(filled(trial.agent(suite_run).command, values))}")

@@ -72,9 +72,10 @@ class Spending:
         """Begin with nothing.
 
         Args:
-            prices: What models cost.
-            limits: Of which `tokens` and `usd` count.
-            on_spent: Told each cost as it arises, in millionths of a millionth of a US dollar.
+            prices: The prices of models.
+            limits: The limits; only `tokens` and `usd` count.
+            on_spent: Called with each cost as it arises, in millionths of a millionth of a US
+                dollar.
         """
         self._prices = prices
         self._limits = limits
@@ -113,9 +114,9 @@ class Spending:
 
     @property
     def tokens(self) -> int | None:
-        """Input and output of all models, played ones too.
+        """Input and output tokens of all models, including answers from a tape.
 
-        None: no answer was seen, or one did not say.
+        None if there was no answer, or if an answer did not report its tokens.
         """
         with self._lock:
             return self._tokens()
@@ -171,13 +172,13 @@ class Spending:
         return next((each.unpriced for each in self._believed() if each.unpriced), None)
 
     def _believed(self) -> list[_Seen]:
-        """Return what saw most answers: the gate, the upstreams or both; nothing without any."""
+        """Return the places with the most answers: the gate, the upstreams or both."""
         upstreams = self._upstreams()
         most = max(self._by_spans.answers, upstreams.answers)
         return [each for each in (upstreams, self._by_spans) if each.answers == most > 0]
 
     def _upstreams(self) -> _Seen:
-        """Return what upstreams and tapes saw, at the cost of upstreams."""
+        """Return the usage of upstreams and tapes, with the cost of upstreams."""
         upstream, tape = self._by_upstreams, self._by_tapes
         return _Seen(
             upstream.answers + tape.answers,

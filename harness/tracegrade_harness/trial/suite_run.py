@@ -76,12 +76,12 @@ class SuiteRun:
         self.verifying.stop()
 
     def effect_of(self, tool: str, declared: str | None) -> str | None:
-        """Return what a tool does: as the task file says, else as its agent declares."""
+        """Return the effect of a tool, by the task file or else by its agent."""
         known = self.specification.tools.get(tool) if self.specification else None
         return known.effect if known and known.effect else declared
 
     def model_source(self, case: Case) -> ModelSource:
-        """Return what answers for models in mocked runs of a case."""
+        """Return the source of models' answers in mocked runs of a case."""
         return self.models or case.model
 
 
@@ -118,7 +118,7 @@ class Trial(NamedTuple):
 def without_agents(
     loaded: LoadedSuite, suite: Suite, sandbox: StoppableSandbox, home: Path
 ) -> SuiteRun:
-    """Return a suite whose agents are not run: without environments, and its spans go nowhere."""
+    """Return a run without agents, environments and destination of spans."""
     nowhere = Endpoint("", {})
     specification = loaded.specification
     return SuiteRun(

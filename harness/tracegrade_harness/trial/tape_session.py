@@ -60,26 +60,26 @@ class TapeSession(NamedTuple):
         return cls(player, TapeRecorder() if recording else None, normalizer=normalizer)
 
     def to_be_repeated(self) -> Self:
-        """Return the same, whose models are taken down."""
+        """Return a session that records its models."""
         return self._replace(models=TapeRecorder())
 
     def repeating(self, baseline_models: Iterable[TapeEntry]) -> Self:
-        """Return the same, whose models say what they said before."""
+        """Return a session whose models repeat earlier answers."""
         return self._replace(baseline_models=TapePlayer(baseline_models, self.normalizer))
 
     def measured(self, spending: Spending) -> Self:
-        """Return the same, whose models' answers are measured."""
+        """Return a session whose models' usage is counted."""
         return self._replace(spending=spending)
 
     def model(
         self, name: str, live: UpstreamHandler | None, source: ModelSource = "replay"
     ) -> UpstreamHandler:
-        """Return what answers for an upstream that is a model.
+        """Return the handler for an upstream that is a model.
 
         Args:
-            name: Of the upstream.
-            live: The model itself; may be None where a tape alone answers.
-            source: What answers if there is a tape.
+            name: Name of the upstream.
+            live: The model itself; may be None if only a tape answers.
+            source: The source of answers if there is a tape.
         """
         channel = f"http:{name}"
         on_played = None if self.spending is None else self.spending.add_from_tape
@@ -102,7 +102,7 @@ class TapeSession(NamedTuple):
         return metered_live if recorder is None else recorded(metered_live, channel, recorder)
 
     def upstream(self, name: str, live: UpstreamHandler | None) -> UpstreamHandler:
-        """Return what answers for an upstream; `live` may be None where a tape does."""
+        """Return the handler for an upstream; `live` may be None if a tape answers."""
         channel = f"http:{name}"
         if self.player is not None:
             return taped(channel, self.player)
@@ -110,7 +110,7 @@ class TapeSession(NamedTuple):
         return live if self.recorder is None else recorded(live, channel, self.recorder)
 
     def mcp_upstream(self, name: str, live: UpstreamHandler | None) -> UpstreamHandler:
-        """Return the same of one that is an MCP server."""
+        """Return the handler for an upstream that is an MCP server."""
         channel = f"mcp:{name}"
         if self.player is not None:
             return taped_mcp(channel, self.player)
@@ -118,7 +118,7 @@ class TapeSession(NamedTuple):
         return live if self.recorder is None else recorded_mcp(live, channel, self.recorder)
 
     def server(self, name: str, start: StartServer) -> Served:
-        """Return what serves for a taped server."""
+        """Return the server that replaces a taped one."""
         channel = f"mcp:{name}"
         if self.player is not None:
             return Served(partial(played, channel, self.player))
@@ -129,10 +129,10 @@ class TapeSession(NamedTuple):
     def tools(
         self, is_taped: Callable[[str], bool], state: Callable[[], State]
     ) -> ReplyFunction | None:
-        """Return what answers calls of tools of the agent's own process; None if they just run.
+        """Return the handler for calls of the agent's own tools; None if they just run.
 
         Args:
-            is_taped: Says which are taped, by name.
+            is_taped: Tells which tools are taped, by name.
             state: Reads the environment, which no taped call may change.
         """
         if self.player is not None:
@@ -147,7 +147,7 @@ class TapeSession(NamedTuple):
         return [] if self.player is None else [*self.player.misses]
 
     def notes(self) -> list[str]:
-        """Return notes on how the tape was played, and on what of it was not asked."""
+        """Return notes on how the tape was played, and on its unused entries."""
         if self.player is None:
             return []
         left = self.player.unused()
@@ -171,7 +171,7 @@ def taped_cases(suite: Suite, cases: Mapping[str, Case]) -> Iterator[tuple[str, 
 
 
 def tape_file(folder: Path, task_id: str, case: Case) -> Path:
-    """Return where the tape of a case stands."""
+    """Return the path of a case's tape."""
     if case.tape is not None:
         return paths.source(folder, case.tape)
     plain = task_id if Path(task_id).name == task_id else Trial(task_id, 1).label()
@@ -182,7 +182,7 @@ def read_tapes(loaded: LoadedSuite, suite: Suite, cases: Mapping[str, Case]) -> 
     """Return the tapes of cases that have them.
 
     Raises:
-        SuiteUnusable: One is missing or wrong, or has writes in a case that is killed.
+        SuiteUnusable: A tape is missing or wrong, or has writes in a case that is killed.
     """
     tapes = {}
     for task_id, case in taped_cases(suite, cases):
@@ -195,7 +195,7 @@ def read_tapes(loaded: LoadedSuite, suite: Suite, cases: Mapping[str, Case]) -> 
 
 
 def new_tape(suite_run: SuiteRun, trial: Trial, recorder: TapeRecorder) -> Tape:
-    """Return what was recorded of a trial."""
+    """Return the recorded tape of a trial."""
     header = TapeHeader(
         suite=suite_run.suite.suite,
         case=trial.task_id,
@@ -210,7 +210,7 @@ def new_tape(suite_run: SuiteRun, trial: Trial, recorder: TapeRecorder) -> Tape:
 def _refuse_writes(
     loaded: LoadedSuite, file: Path, tape: Tape, upstreams: Mapping[str, Upstream]
 ) -> None:
-    """Refuse replayed writes where kills are judged: they leave no state that could be judged."""
+    """Refuse replayed writes if kills are judged, because they leave no state to judge."""
     known = loaded.specification.tools if loaded.specification else {}
     for key, reply, _ in tape.entries:
         upstream = upstreams.get(key.channel.removeprefix("http:"))

@@ -22,7 +22,7 @@ def verified(
     environment: OpenedEnvironment,
     settled: SettledState,
 ) -> dict[str, Any]:
-    """Return the columns that verifiers fill, and `error` if one could not tell."""
+    """Return the columns for verifiers, and `error` if a verifier could not judge."""
     case = trial.case(suite_run)
     if not case.verify:
         return {"success": None, "verifiers": None, "error": None}

@@ -39,7 +39,7 @@ class Moment(NamedTuple):
 
 @dataclass
 class AgentWatch:
-    """An agent that runs, and what it did so far."""
+    """A running agent, and its actions so far."""
 
     gate: Gate
     running: Running
@@ -113,7 +113,9 @@ class AgentWatch:
     def _boundary(self, call: ToolReturned, changed: list[str]) -> Boundary:
         number = len(self.boundaries) + 1
         effect = self.effect_of(call.name, call.effect)
-        if changed and effect not in WRITES and not call.in_flight:  # else it may be another's
+        if (
+            changed and effect not in WRITES and not call.in_flight
+        ):  # else it may be another call's
             fact = _mismatch(call.name, effect, f"'{changed[0]}' had changed after call {number}")
             self.effect_mismatches.setdefault(call.name, fact)
         wrote = bool(changed) or effect in WRITES

@@ -1,7 +1,7 @@
 """A client of a browser's DevTools protocol: one connection that any number of threads share.
 
-https://chromedevtools.github.io/devtools-protocol/ describes it. Playwright and its like are for
-those who drive a page; one that only looked would answer its dialogs and set up its downloads.
+https://chromedevtools.github.io/devtools-protocol/ describes it. Playwright and similar libraries
+drive a page; as observers, they would answer its dialogs and set up its downloads.
 """
 
 import itertools
@@ -20,11 +20,11 @@ ANSWER_SECS: Final = 20.0
 """Seconds that the browser itself may take for an answer."""
 
 EventHandler: TypeAlias = Callable[[dict[str, Any]], None]
-"""Takes an event; it must not ask anything itself."""
+"""Receives an event; it must not send a request itself."""
 
 
 class CdpFailed(Exception):
-    """The browser does not do what it is asked; the text says why."""
+    """The browser refuses a request; the text says why."""
 
 
 class BrowserError(CdpFailed):
@@ -65,11 +65,11 @@ class Cdp:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing can be asked any more."""
+        """Whether the connection has ended."""
         return not self._thread.is_alive()
 
     def ends_within(self, secs: float) -> bool:
-        """Wait until nothing can be asked any more; return whether that is so in time."""
+        """Wait for the end of the connection; return whether it ended in time."""
         self._thread.join(secs)
         return self.has_ended
 
@@ -81,12 +81,12 @@ class Cdp:
         wait_secs: float = ANSWER_SECS,
         **given: Any,
     ) -> dict[str, Any]:
-        """Return what the browser answers.
+        """Return the browser's answer to a request.
 
         Args:
             method: Domain and name, `Target.getTargets`.
-            session: With a page; None: with the browser.
-            wait_secs: How long it may take.
+            session: Session with a page; None for the browser.
+            wait_secs: Seconds that the answer may take.
             **given: The method's parameters.
 
         Raises:

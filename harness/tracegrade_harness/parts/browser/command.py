@@ -45,13 +45,13 @@ class Confinement(NamedTuple):
     """The sandboxes that confine a browser."""
 
     bubblewrap: str | None
-    """The program; None: there is none, or it does not work for this user."""
+    """The program; None if there is none, or if it does not work for this user."""
     own_sandbox: bool
     """Whether Chromium's own sandbox works, which keeps pages from the browser."""
 
 
 def confinement(folder: ServerFolder) -> Confinement:
-    """Return what keeps in a browser that runs as the user of a folder."""
+    """Return the sandboxes of a browser that runs as the user of a folder."""
     return _confinement(folder.user, _Probe(folder))
 
 
@@ -123,7 +123,7 @@ def _program_binds() -> list[str]:
 
 
 def _rules(hosts: Mapping[str, ServiceAddress], *, opened: bool) -> str:
-    """Return where names of hosts lead: services by their names, others nowhere."""
+    """Return the rules for host names: services by their names, other hosts nowhere."""
     mapped = [f"MAP {name} {at.host}:{at.port}" for name, at in hosts.items()]
     others = [] if opened else ["MAP * ~NOTFOUND", f"EXCLUDE {HOST}", "EXCLUDE localhost"]
     return ", ".join([*mapped, *others])

@@ -25,7 +25,7 @@ def host_name(service: str) -> str | None:
 def check_browser(
     source: SourceFile, path: KeyPath, browser: Browser, environment: ReadableEnvironment
 ) -> Iterator[Problem]:
-    """Yield a problem for each address of a browser that nothing answers at."""
+    """Yield a problem for each address of a browser without a service."""
     addresses: list[tuple[KeyPath, str | None]] = [
         ((*path, "url"), browser.url),
         *(((*path, "cookies", i, "url"), each.url) for i, each in enumerate(browser.cookies)),

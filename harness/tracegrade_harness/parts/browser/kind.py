@@ -18,7 +18,7 @@ from tracegrade_queries.files.yaml_source import Problem
 
 
 class BrowserKind(PartKind):
-    """Browsers, whose objects are cookies, storage and what their tabs show."""
+    """Browsers, whose objects are cookies, storage and visible elements of tabs."""
 
     name = "browser"
     rank = 60
@@ -28,13 +28,13 @@ class BrowserKind(PartKind):
     collection = r"(?:cookie:[^/]+|(?:local|session):[^/]+//[^/]+)/"
 
     def check(self, at: At, declared: Browser, around: ReadableEnvironment) -> Iterator[Problem]:
-        """Yield a problem for each address that nothing answers at."""
+        """Yield a problem for each address without a service."""
         yield from check_browser(at.source, at.path, declared, around)
 
     def check_verifier(
         self, at: At, verifier: DomVerifier, around: ReadableEnvironment | None
     ) -> Iterator[Problem]:
-        """Yield what is wrong with a page's address and expected values."""
+        """Yield problems of a page's address and expected values."""
         part = None if around is None else around.parts.get((self.name, verifier.dom))
         if around is not None and isinstance(part, Browser) and part.network == "none":
             yield from check_address(at.source, at.below("url"), verifier.url, around)
@@ -66,5 +66,5 @@ class BrowserKind(PartKind):
         return verify_dom(verifier, context)
 
     def confinement(self, declared: Browser) -> str | None:
-        """Return what holds the browser's processes."""
+        """Return how the browser's processes are confined."""
         return confinement_text(opened=declared.network == "open")

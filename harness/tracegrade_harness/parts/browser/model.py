@@ -46,23 +46,23 @@ class Browser(Strict):
     )
     """Storage by origin, such as `http://mail`."""
     watch: list[Name] = Field(default_factory=list)
-    """Selectors of CSS: what its tabs show of each is an object."""
+    """CSS selectors; the elements that the tabs show for each are an object."""
     ignore: list[Glob] = Field(default_factory=list)
-    """Objects, such as `cookie:mail/csrf`, whose changes are of no interest."""
+    """Objects, such as `cookie:mail/csrf`, whose changes do not matter."""
 
 
 class DomVerifier(Strict):
-    """Elements of pages fit; what is not given may be anything."""
+    """Elements of pages fit; keys that are not given allow any value."""
 
     dom: Name
     """The browser."""
     url: Annotated[str, Field(pattern="^https?://")] | None = None
-    """A page to be looked at with the browser's cookies and storage, in a copy of it; without it,
-    those that the agent left open."""
+    """A page to open in a copy of the browser, with its cookies and storage. Without it, the pages
+    that the agent left open count."""
     selector: Name
     """A CSS selector."""
     text: Wanted = None
-    """Value or rule for an element's text as it is shown, with one space where there is more."""
+    """Value or rule for an element's visible text; each run of white space is one space."""
     value: Wanted = None
     """Value or rule for the value of a form's field."""
     attributes: dict[Name, Wanted] | None = None

@@ -1,4 +1,4 @@
-"""The ways into and out of the network that a browser in bubblewrap has to itself."""
+"""Forwards connections into and out of a confined browser's own network."""
 
 import json
 import socket

@@ -77,7 +77,7 @@ class Page:
         return key
 
     def items(self, key: str, *, local: bool) -> Items:
-        """Return what is stored under the key of one of its frames."""
+        """Return the items that are stored under the key of one of its frames."""
         storage = {"storageKey": key, "isLocalStorage": local}
         found = self._ask("DOMStorage.getDOMStorageItems", storageId=storage)["entries"]
         return dict(found)
@@ -89,10 +89,10 @@ class Page:
             self._ask("DOMStorage.setDOMStorageItem", storageId=storage, key=name, value=value)
 
     def elements(self, frames: Sequence[Frame], selectors: Sequence[str]) -> list[list[Element]]:
-        """Return what each selector finds in documents.
+        """Return the elements that each selector matches in documents.
 
         Raises:
-            WrongSelector: One is none.
+            WrongSelector: A selector is invalid.
         """
         found: list[list[Element]] = [[] for _ in selectors]
         for frame in frames if selectors else ():
@@ -105,16 +105,16 @@ class Page:
         return found
 
     def history(self) -> set[str]:
-        """Return the origins that the tab has been at, as far as its history goes."""
+        """Return the origins in the tab's history."""
         entries = self._ask("Page.getNavigationHistory")["entries"] if self.is_tab else []
         origins = {origin_of(entry["url"]) for entry in entries}
         return {each for each in origins if each is not None}
 
     def go(self, url: str) -> None:
-        """Bring it to an address, until it is loaded and its scripts ask for nothing more.
+        """Open an address, and wait until it is loaded and its scripts send no more requests.
 
         Raises:
-            CdpFailed: Nobody answers there.
+            CdpFailed: No server answers there.
         """
         self._ask("Page.enable")
         self._ask("Page.setLifecycleEventsEnabled", enabled=True)
@@ -134,7 +134,7 @@ class Page:
 
     @contextmanager
     def blank(self) -> Iterator["Page"]:
-        """Answer all that the page asks for with nothing, while the block lasts."""
+        """Answer all requests of the page with nothing, while the block lasts."""
         self._ask("Network.enable")
         self._ask("Network.setBypassServiceWorker", bypass=True)
         self._ask("Fetch.enable", patterns=_ALL_REQUESTS)
@@ -196,7 +196,7 @@ class Events:
         self.visited: set[str] = set()
         """Origins."""
         self.crashed: set[str] = set()
-        """Targets that show nothing, and answer nothing, unless they have been loaded again."""
+        """Targets that show and answer nothing until they are loaded again."""
         self._queues: dict[str, Queue[dict[str, Any]]] = {}
         self.answer: Any = None
         """Sends a method without waiting for its answer, once there is a connection."""

@@ -84,11 +84,11 @@ class BrowserPart:
         self._seed = BrowserSnapshot.of_json((folder / _SEED).read_text(encoding="utf-8"))
 
     def frozen(self) -> StateReading:
-        """Return nothing: what it shows comes from services, which are not there yet."""
+        """Return nothing, because the content comes from services, which have not started yet."""
         return StateReading()
 
     def open(self, root: Path) -> "OpenedBrowser":
-        """Return a browser that has to be started; the folder is not used."""
+        """Return a browser that must be started; the folder is not used."""
         return OpenedBrowser(self._location, self._seed)
 
     def close(self) -> None:
@@ -278,7 +278,7 @@ class _Ended(EnvironmentFailed):
 
 
 def _fill(server: BrowserServer, seed: BrowserSnapshot, *, must_load: bool) -> None:
-    """Put into a new browser what a snapshot has, in the place of its blank page."""
+    """Fill a new browser with a snapshot, which replaces its blank page."""
     if seed.cookies:
         server.ask("Storage.setCookies", cookies=[*seed.cookies])
     if seed.local:

@@ -12,7 +12,7 @@ VARIABLE: Final = "TRACEGRADE_CHROMIUM"
 
 
 def why_not() -> str | None:
-    """Return what this machine lacks, and how to get it; None if it lacks nothing."""
+    """Return the missing program, and how to get it; None if none is missing."""
     named = os.environ.get(VARIABLE)
     if named and shutil.which(named) is None:
         return f"{VARIABLE} names '{named}', which is not a program; name Chromium or Chrome"

@@ -87,7 +87,7 @@ class BrowserServer:
                 raise EnvironmentFailed(msg)
 
     def ask(self, method: str, **given: Any) -> dict[str, Any]:
-        """Return what the browser itself answers; see `Cdp.ask`."""
+        """Return the answer of the browser itself; see `Cdp.ask`."""
         return self._connected().ask(method, **given)
 
     def ends_soon(self) -> bool:
@@ -119,7 +119,7 @@ class BrowserServer:
             yield page
 
     def new_tab(self, *, hidden: bool = False) -> dict[str, Any]:
-        """Open a tab with a blank page; one that is hidden is for the harness itself."""
+        """Open a tab with a blank page; a hidden tab is for the harness itself."""
         made = self.ask("Target.createTarget", url=BLANK, hidden=hidden)
         return {**made, "url": BLANK, "type": "page"}
 
@@ -164,7 +164,7 @@ class BrowserServer:
 
     @staticmethod
     def _first_process(managed: ManagedServer) -> int | None:
-        """Return the process that bubblewrap has started, as soon as it tells."""
+        """Return the process that bubblewrap has started, as soon as bubblewrap reports it."""
         ends = time.monotonic() + START_SECS
         while time.monotonic() < ends and not managed.has_ended():
             log = (managed.folder / LOG).read_text(errors="replace")

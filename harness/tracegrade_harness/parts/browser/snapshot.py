@@ -23,7 +23,7 @@ class Tab(NamedTuple):
 
     url: str
     session: Mapping[str, Items] = {}
-    """Its own storage, by origin."""
+    """Session storage of the tab, by origin."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,13 @@ class BrowserSnapshot:
 
     @classmethod
     def of_json(cls, text: str) -> "BrowserSnapshot":
-        """Return what a text of `as_json` says."""
+        """Return the snapshot in a text of `as_json`."""
         cookies, local, tabs = json.loads(text)
         return cls(tuple(cookies), local, tuple(Tab(*tab) for tab in tabs))
 
 
 def declared(browser: Browser) -> BrowserSnapshot:
-    """Return what a suite says."""
+    """Return the snapshot that a suite declares."""
     session = {origin: each.session for origin, each in browser.storage.items() if each.session}
     return BrowserSnapshot(
         tuple(_cookie(each, browser.url) for each in browser.cookies),
@@ -58,12 +58,12 @@ def declared(browser: Browser) -> BrowserSnapshot:
 
 
 def settable(cookie: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a cookie as it is set, of one as the browser tells it."""
+    """Return a cookie in the form for setting it, from the browser's report."""
     fields = {key: cookie[key] for key in _SETTABLE if key in cookie}
     if not cookie["session"]:
         fields["expires"] = cookie["expires"]
     domain = cookie["domain"]
-    if domain.startswith("."):  # else it is of this host alone, which only a URL can say
+    if domain.startswith("."):  # else it belongs to this host alone, which only a URL can express
         fields["domain"] = domain
     scheme = "https" if cookie["secure"] else "http"
     return {**fields, "url": f"{scheme}://{domain.removeprefix('.')}{cookie['path']}"}

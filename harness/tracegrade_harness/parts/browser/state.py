@@ -56,7 +56,7 @@ class BrowserState:
     """Number of origins whose storage was not read."""
 
     def snapshot(self) -> BrowserSnapshot:
-        """Return what of it can be put into another browser."""
+        """Return the state that can be restored in another browser."""
         shown = (tab for tab in self.tabs if origin_of(tab.url) is not None)
         tabs = tuple(shown) or (Tab(BLANK),)
         return BrowserSnapshot(tuple(map(settable, self.cookies)), self.local, tabs)
@@ -65,17 +65,17 @@ class BrowserState:
 def observe(
     server: BrowserServer, names: ServiceNames, selectors: Sequence[str], known: set[str]
 ) -> BrowserState:
-    """Look at a browser.
+    """Read the state of a browser.
 
     Args:
         server: The browser.
-        names: Where its services are.
-        selectors: What to look for in pages.
-        known: Origins that it had something stored of in the beginning.
+        names: The addresses of its services.
+        selectors: Selectors to evaluate in pages.
+        known: Origins with initial storage.
 
     Raises:
         BrowserClosed: It has ended.
-        WrongSelector: A selector is none.
+        WrongSelector: A selector is invalid.
         CdpFailed: It refuses.
     """
     for tries_left in reversed(range(_TRIES)):
@@ -114,11 +114,11 @@ def _observe_once(
 
 
 def read(seen: BrowserState, title: str, ignore: Globs) -> StateReading:
-    """Return the objects of what was seen.
+    """Return the objects of an observed state.
 
     Args:
-        seen: The browser.
-        title: What the names of objects begin with, such as `browser:shop`.
+        seen: The state of the browser.
+        title: Prefix of the names of objects, such as `browser:shop`.
         ignore: Globs over names without the title.
     """
     found: dict[str, list[Any]] = defaultdict(list)
@@ -161,7 +161,7 @@ def _stored(kind: str, storage: Mapping[str, Items]) -> Iterator[tuple[str, str]
 def _observe_page(
     page: Page, url: str, names: ServiceNames, seen: BrowserState, present: set[str]
 ) -> None:
-    """Look at a tab, or at a frame that has a process of its own."""
+    """Read a tab, or a frame that has a process of its own."""
     session: dict[str, Items] = {}
     frames = page.frames()
     for key in sorted({frame.key for frame in frames}):
@@ -190,7 +190,7 @@ def _observe_storage(
                 items = page.items(page.go_blank(origin), local=True)
             except BrowserClosed:
                 raise
-            except CdpFailed:  # no page can be there, and so nothing is stored
+            except CdpFailed:  # no page can exist there, so nothing is stored
                 continue
             _add(seen.local, names.named(origin), items)
 

@@ -1,4 +1,4 @@
-"""Verifies what pages of a browser show."""
+"""Verifies the content of a browser's pages."""
 
 import time
 from typing import Any, Final

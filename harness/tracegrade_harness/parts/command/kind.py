@@ -17,7 +17,7 @@ from tracegrade_queries.files.yaml_source import Problem
 
 
 class CommandKind(PartKind):
-    """Commands that say by their exit code whether something holds."""
+    """Commands whose exit code says whether a state is as expected."""
 
     name = "command"
     rank = 70
@@ -26,14 +26,14 @@ class CommandKind(PartKind):
     def check_verifier(
         self, at: At, verifier: CommandVerifier, around: ReadableEnvironment | None
     ) -> Iterator[Problem]:
-        """Yield what is wrong with a command."""
+        """Yield problems of a command."""
         path = at.below("command")
         yield from check_program(at.source, (*path, 0), verifier.command[0])
         yield from check_command(at.source, path, verifier.command, OF_VERIFIERS)
         yield from _beside(at, verifier.command)
 
     def verify(self, verifier: CommandVerifier, context: Context) -> Finding:
-        """Return whether the command says that it holds."""
+        """Return whether the command passes."""
         return verify_command(verifier, context)
 
     def verifier_answers(self, verifier: CommandVerifier, folder: Path) -> Iterator[str]:

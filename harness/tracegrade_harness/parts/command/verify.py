@@ -32,9 +32,9 @@ class _Ended(NamedTuple):
 
 
 def verify_command(verifier: CommandVerifier, context: Context) -> Finding:
-    """Return whether a command says that it holds (exit code 0) or not (1).
+    """Return whether a command passes (exit code 0) or fails (1).
 
-    JSON on its standard output is the evidence, otherwise what it wrote to standard error.
+    The evidence is JSON from its standard output, else the text from its standard error.
 
     Raises:
         VerifierFailed: It cannot be run, takes too long, or ends with another code.

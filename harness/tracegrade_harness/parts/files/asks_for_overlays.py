@@ -1,7 +1,7 @@
-"""Whether a suite asks for overlays: told at once, and by what starts no threads.
+"""Tells early whether a suite needs overlays, without starting threads.
 
-A process that has threads can no longer enter what overlays are mounted in, and what loads suites
-in earnest starts some.
+A process with threads can no longer enter the namespace for overlay mounts, and loading a suite
+starts threads.
 """
 
 from collections.abc import Iterator

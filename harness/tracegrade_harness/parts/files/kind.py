@@ -27,13 +27,13 @@ class FilesKind(PartKind):
     placed = "folder"
 
     def check(self, at: At, declared: Files, around: ReadableEnvironment) -> Iterator[Problem]:
-        """Yield what is wrong with the folder that trials start from."""
+        """Yield problems of the initial folder."""
         yield from check_source(at.source, at.folder, at.below("from"), declared.from_, "folder")
 
     def check_verifier(
         self, at: At, verifier: FilesVerifier, around: ReadableEnvironment | None
     ) -> Iterator[Problem]:
-        """Yield what is wrong with paths, values and the folder that is compared with."""
+        """Yield problems of paths, values and the folder for comparison."""
         fault = paths.inside_fault(verifier.path) if verifier.path is not None else None
         if fault:
             fact = f"'{verifier.path}' {fault[0]}"
@@ -45,12 +45,12 @@ class FilesKind(PartKind):
             yield from check_source(at.source, at.folder, path, verifier.expect, "folder")
 
     def missing(self, declared: Mapping[str, Files], folder: Path | None) -> str | None:
-        """Return why overlays cannot be mounted, if one is asked for."""
+        """Return why overlays cannot be mounted, if a part needs one."""
         overlays = any(part.overlay for part in declared.values())
         return why_not(folder) if overlays and folder is not None else None
 
     def part(self, name: str, declared: Files, around: Around) -> MadePart:
-        """Return a folder, without what parts that are files of their own have in it."""
+        """Return a folder, without the files that are parts of their own."""
         at, *_ = around.placed[f"{self.name}:{name}"]
         leave_out = _others_below(at, around)
         location = FilesLocation(name, at, declared.path_env, tuple(declared.ignore), leave_out)

@@ -18,7 +18,7 @@ class Files(Strict):
     path_env: Name | None = None
     """Environment variable that gets the copy's absolute path."""
     ignore: list[Glob] = Field(default_factory=list)
-    """Paths below it whose changes are of no interest."""
+    """Paths below it whose changes do not matter."""
     overlay: bool = False
     """Mount an overlay of the kernel's instead of a copy: at once, however large the folder is."""
 
@@ -35,9 +35,9 @@ class FilesVerifier(Strict):
     only_changed: list[Glob] | None = None
     """Only these paths may have been added, changed or removed."""
     path: Name | None = None
-    """A file that has to be there."""
+    """A file that must exist."""
     json_: dict[Name, Wanted] | None = Field(default=None, alias="json")
-    """With `path`: JSON path → value or rule (those of task files) that the file must fit."""
+    """With `path`: JSON path → value or rule (as in task files) that the file must fit."""
     text: Wanted = None
     """With `path`: value or rule that the file's whole text must fit."""
 

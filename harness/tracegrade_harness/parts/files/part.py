@@ -122,7 +122,7 @@ class OpenedFiles(ReadableState):
 
     @property
     def addresses(self) -> Sequence[ServiceAddress]:
-        """None: it is a matter of files."""
+        """Return nothing, because agents reach it through files."""
         return ()
 
     def read(self) -> StateReading:
@@ -166,7 +166,7 @@ class OpenedFiles(ReadableState):
                     if entry.path not in self._location.leave_out:
                         yield inode(entry.info), _object(self._location.name, entry)
         except OSError:
-            return  # no folder any more: `read` tells
+            return  # not a folder any more, as `read` reports
 
 
 def _read(
@@ -211,7 +211,7 @@ def _top_digest(folder: int) -> str:
 
 
 def _folders(tree: Path) -> frozenset[str]:
-    """Return the paths of all folders below a folder; none where there is none."""
+    """Return the paths of all folders below a folder; none if it does not exist."""
     try:
         with folder_at(tree, _HERE) as folder:
             entries = walk(folder)

@@ -61,7 +61,7 @@ def _made_for(names: Iterable[str]) -> set[str]:
 
 
 def _expect(verifier: FilesVerifier, expect: str, at: str, context: Context) -> Finding:
-    """Compare content: of folders, modes and times nothing is asked."""
+    """Compare content; modes, times and the folders themselves are not compared."""
     expected_folder = paths.source(context.suite, expect)
     if not expected_folder.is_dir():
         msg = f"the folder '{expect}' does not exist; create it next to the suite"
@@ -82,7 +82,7 @@ def _expect(verifier: FilesVerifier, expect: str, at: str, context: Context) -> 
 def _content(
     folder: Path, is_covered: Callable[[str], bool], others: set[str]
 ) -> dict[str, tree.TreeFile]:
-    """Return what is compared of a folder; one that cannot be read could hold anything."""
+    """Return the compared content of a folder; an unreadable folder could hold anything."""
     return {
         path: each
         for path, each in tree.walk(folder)

@@ -1,6 +1,6 @@
 """Digests of files, folders and links: kind, permissions and content.
 
-Times and owners are not part of it: to write the same bytes again changes nothing.
+Times and owners do not count, so writing the same bytes again changes nothing.
 """
 
 import errno
@@ -48,7 +48,9 @@ def data_ranges(file: int) -> Iterator[tuple[int, int]]:
             start = os.lseek(file, at, os.SEEK_DATA)
             at = min(os.lseek(file, start, os.SEEK_HOLE), size)
         except OSError as error:
-            if error.errno != errno.ENXIO:  # not "no more data": holes cannot be asked for here
+            if (
+                error.errno != errno.ENXIO
+            ):  # not "no more data": this file system does not report holes
                 yield at, size
             return
         yield start, at

@@ -47,7 +47,7 @@ def copy_entry(old: int, new: int, name: str) -> None:
 
 
 def copy_content(source: int, target: int) -> None:
-    """Copy what one open file holds into another, which is empty; holes stay holes."""
+    """Copy the content of one open file into an empty one; holes stay holes."""
     for start, end in data_ranges(source):
         for at in range(start, end, _BLOCK):
             os.pwrite(target, os.pread(source, min(_BLOCK, end - at), at), at)
@@ -117,7 +117,7 @@ def _share_blocks(source: int, target: int) -> bool:
 
 
 def copy_attributes(old: int, new: int) -> None:
-    """Copy extended attributes where the system has them, the mode and the times."""
+    """Copy the mode, the times, and extended attributes if the system has them."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):  # some file systems and some users cannot set them
             for name in os.listxattr(old):

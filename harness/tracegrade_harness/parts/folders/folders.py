@@ -79,7 +79,7 @@ def make_own(folder: Path) -> None:
     """
     folder.mkdir()
     os.chown(folder, -1, os.getegid())
-    folder.chmod(_OURS)  # what is in it gets the group of who makes it
+    folder.chmod(_OURS)  # new files in it get the group of their creator
 
 
 @contextmanager
@@ -175,7 +175,7 @@ def _is_folder(folder: int, name: str) -> bool:
 
 @contextmanager
 def explained(folder: Path) -> Iterator[None]:
-    """Turn errors of the system into one that names the folder that the block works in.
+    """Turn errors of the system into an error that names the block's folder.
 
     Raises:
         EnvironmentFailed: Instead of any `OSError`.

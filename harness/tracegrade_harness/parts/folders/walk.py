@@ -27,7 +27,7 @@ class WalkedFile(NamedTuple):
     """The open folder that contains it; valid until the next entry is requested."""
     name: str
     path: str
-    """From where the walk began."""
+    """The path from the start of the walk."""
     info: os.stat_result
     is_empty: bool = False
     """It is a folder without entries."""

@@ -21,8 +21,8 @@ def read_document(document: Any, part: str, ignore: Sequence[str]) -> StateReadi
 
     Args:
         document: Plain values, as JSON has them.
-        part: What the names of objects begin with, such as `http:bank`.
-        ignore: JSON paths of what is hidden.
+        part: Prefix of the names of objects, such as `http:bank`.
+        ignore: JSON paths of hidden values.
     """
     reading = StateReading()
     shown = copy.deepcopy(document)
@@ -37,7 +37,7 @@ def read_document(document: Any, part: str, ignore: Sequence[str]) -> StateReadi
 
 
 def object_name(part: str, path: JsonPath) -> str:
-    """Return the name of what a path leads to."""
+    """Return the name of the object at a path."""
     return f"{part}/{path_text(text_of(path))}"
 
 
@@ -65,7 +65,7 @@ def _objects(document: Any) -> Iterator[tuple[JsonPath, str]]:
 
 
 def _kind(value: Any) -> str | None:
-    """Return what says that a value holds others; None if it is one itself."""
+    """Return the kind of a collection; None if the value is a single one."""
     if isinstance(value, dict):
         return "mapping"
     return "list" if isinstance(value, list) else None

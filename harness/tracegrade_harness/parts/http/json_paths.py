@@ -31,7 +31,7 @@ def parsed(text: str, *, wildcards: bool = False) -> JsonPath:
     """Return a path.
 
     Raises:
-        NoPath: It is none, or has a wildcard where one value is meant.
+        NoPath: The text is not a path, or has a wildcard although one value is needed.
     """
     steps: list[Step] = []
     end = 1

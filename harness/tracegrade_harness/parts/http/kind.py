@@ -37,7 +37,7 @@ class HttpKind(PartKind):
     speaks_http = True
 
     def check(self, at: At, declared: Http, around: ReadableEnvironment) -> Iterator[Problem]:
-        """Yield what is wrong with files, an app, names of calls and paths into the state."""
+        """Yield problems of files, an app, names of calls and paths into the state."""
         for key, name in (("state", declared.state), ("routes", declared.routes)):
             if name is not None:
                 yield from check_source(at.source, at.folder, at.below(key), name, "file")
@@ -56,7 +56,7 @@ class HttpKind(PartKind):
     def check_verifier(
         self, at: At, verifier: HttpVerifier, around: ReadableEnvironment | None
     ) -> Iterator[Problem]:
-        """Yield what is wrong with expected values."""
+        """Yield problems of expected values."""
         yield from check_values_at(at.source, at.below("state"), verifier.state)
         if verifier.calls is not None:
             yield from check_values_at(at.source, at.below("calls", "body"), verifier.calls.body)
@@ -87,18 +87,18 @@ class HttpKind(PartKind):
         return verify_http(verifier, context)
 
     def outside_code(self, declared: Http) -> str | None:
-        """Return the app, which runs where its requests are answered."""
+        """Return the app, which runs outside of the sandbox."""
         return None if declared.app is None else f"app '{declared.app}'"
 
     def answers(self, declared: Http) -> Iterator[str]:
-        """Yield what a service consists of."""
+        """Yield the files of a service."""
         yield from filter(None, (declared.state, declared.routes))
         if declared.app is not None:
             module = declared.app.partition(":")[0].replace(".", "/")
             yield from (f"{module}.py", module)
 
     def call_names(self, declared: Http, folder: Path) -> list[str]:
-        """Return what the suite calls the requests of a service, then what its routes do."""
+        """Return the suite's names for the requests of a service, then its routes' names."""
         named = declared.routes
         routes = [] if named is None else read_routes(paths.source(folder, named))
         return [*declared.calls, *(f"{route.method} {route.path}" for route in routes)]

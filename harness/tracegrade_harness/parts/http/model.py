@@ -36,11 +36,11 @@ class Http(Strict):
     """Tool names of requests, as for an upstream; the routes follow them."""
     faults: list[HttpFault] = Field(default_factory=list)
     locks: list[Name] = Field(default_factory=list)
-    """JSON paths, such as `$.holds.*`: what is new or changed there is held."""
+    """JSON paths, such as `$.holds.*`: a new or changed value there counts as held."""
     quota: list[Name] = Field(default_factory=list)
     """JSON paths of numbers, which are held while they are less than before."""
     ignore: list[Name] = Field(default_factory=list)
-    """JSON paths, such as `$.orders.*.updated_at`, whose changes are of no interest."""
+    """JSON paths, such as `$.orders.*.updated_at`, whose changes do not matter."""
 
     @model_validator(mode="after")
     def _is_one_service(self) -> Self:
@@ -51,7 +51,7 @@ class Http(Strict):
 
 
 class HttpCalls(Strict):
-    """Requests that a service got; what is not given may be anything."""
+    """Requests that a service got; keys that are not given allow any value."""
 
     method: Wanted = None
     """Value or rule, in capitals: `POST`."""

@@ -1,4 +1,4 @@
-"""An HTTP service as a part of an environment; `json_objects.py` says what its objects are.
+"""An HTTP service as a part of an environment; `json_objects.py` defines its objects.
 
 Its state is a JSON document that the requests of an agent change. Each trial has a service of its
 own, with a fresh copy of the document.
@@ -51,9 +51,9 @@ class HttpLocation:
     variable: str | None = None
     """Environment variable that gets the URL."""
     locks: tuple[str, ...] = ()
-    """JSON paths of what is held while it is new or changed."""
+    """JSON paths of values that are held while they are new or changed."""
     quota: tuple[str, ...] = ()
-    """JSON paths of what is held while it is less than before."""
+    """JSON paths of numbers that are held while they are less than before."""
     ignore: tuple[str, ...] = ()
     """JSON paths."""
 
@@ -85,7 +85,7 @@ class HttpPart:
         self._routes: list[Route] = []
 
     def source_digest(self) -> str:
-        """Return a digest of all that the template is made from, but of an app's code.
+        """Return a digest of all sources of the template, except an app's code.
 
         Raises:
             EnvironmentFailed: The state or the routes are missing or cannot be read.
@@ -185,10 +185,10 @@ class OpenedHttp(ReadableState):
             raise EnvironmentFailed(msg) from error
 
     def calls(self) -> list[RecordedRequest]:
-        """Return the requests so far, in the order in which they came.
+        """Return the requests so far, in order of arrival.
 
         Raises:
-            EnvironmentFailed: There were more than are kept.
+            EnvironmentFailed: There were too many to record.
         """
         if self._recorder.refused:
             msg = (
@@ -201,12 +201,12 @@ class OpenedHttp(ReadableState):
         """Return the state's objects as they are now.
 
         Raises:
-            EnvironmentFailed: The app does not answer, or keeps what JSON has not.
+            EnvironmentFailed: The app does not answer, or its state is not JSON.
         """
         return read_document(self.document(), self._location.title, self._location.ignore)
 
     def held(self) -> list[str]:
-        """Return what locks and quotas hold, and `http:PART (request)` if one is under way."""
+        """Return values under locks and quotas, and `http:PART (request)` for an open one."""
         under_way = [] if self._is_quiet() else [f"{self._location.title} (request)"]
         now = self._document()
         return sorted({*under_way, *self._locked(now), *self._spent(now)})
@@ -220,7 +220,7 @@ class OpenedHttp(ReadableState):
         self._server.close()
 
     def _is_quiet(self) -> bool:
-        """Wait until no request is under way, and return whether that came."""
+        """Wait until no request is in progress; return whether that happened."""
         ends = time.monotonic() + QUIET_SECS
         while self._server.call(lambda: self._recorder.in_flight):
             if time.monotonic() > ends:

@@ -45,11 +45,11 @@ class Recorder:
         self._faults = {fault.at: fault for fault in faults}
         self._bytes = 0
         self.calls: list[RecordedRequest] = []
-        """In the order in which they came."""
+        """Requests in order of arrival."""
         self.refused = 0
-        """Requests that came after there were too many."""
+        """Requests that arrived after the limit was reached."""
         self.in_flight = 0
-        """Requests that came and are not yet answered."""
+        """Requests that have no answer yet."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request; all else, such as the start of the app, is the app's alone."""
@@ -91,7 +91,7 @@ class Recorder:
         return len(self.calls) - 1
 
     def _noting(self, position: int, send: Send, *, quiet: bool = False) -> Send:
-        """Return what sends an answer on, or swallows it, and notes its status."""
+        """Return a function that passes or drops an answer, and notes its status."""
 
         async def noting(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -109,7 +109,7 @@ class RoutedApp:
         self._service = service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; there is nothing between its start and its end but this app."""
+        """Answer a request; its changes to the state are made in one step."""
         request = HttpRequest(scope, receive)
         content = await request.body()
         try:
@@ -128,11 +128,11 @@ class RoutedApp:
 
 
 def parsed_json(content: bytes | str) -> Any:
-    """Return what a JSON text says.
+    """Return the value of a JSON text.
 
     Raises:
-        ValueError: It is none, or has what not every reader takes: NaN, half a character, more
-            than `MAX_DEPTH` levels.
+        ValueError: It is not JSON, or has a value that not every reader accepts: NaN, half a
+            character, more than `MAX_DEPTH` levels.
     """
     try:
         value = json.loads(content, parse_constant=_refuse)
@@ -173,7 +173,7 @@ async def _body(request: HttpRequest) -> bytes | None:
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
-    """Return what gives a body that was read already once more, then what comes after."""
+    """Return a function that receives a body that was already read, then what follows."""
     waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def again() -> Message:

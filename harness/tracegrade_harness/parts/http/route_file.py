@@ -48,26 +48,28 @@ class Route(BaseModel):
     path: Annotated[str, Field(pattern="^/")]
     """`/holds/{id}`: a placeholder matches one segment."""
     when: dict[Name, Any] = Field(default_factory=dict)
-    """Path of the state → the value there; null: none. Else the next route is asked."""
+    """Path of the state → the value there; null for none. If it differs, the next route is tried.
+    """
     read: Name | None = None
-    """Path of the state to what is `{found}`, and answered; 404 if nothing is there."""
+    """Path of the state to the value of `{found}`, which is also the answer; 404 if there is none.
+    """
     set: dict[Name, Any] = Field(default_factory=dict)
-    """Path of the state → the value that is put there."""
+    """Path of the state → the new value there."""
     append: dict[Name, Any] = Field(default_factory=dict)
     """Path to a list → the item that is added at its end."""
     add: dict[Name, Any] = Field(default_factory=dict)
-    """Path to a number → what is added to it."""
+    """Path to a number → the amount to add."""
     subtract: dict[Name, Any] = Field(default_factory=dict)
-    """Path to a number → what is taken from it."""
+    """Path to a number → the amount to subtract."""
     remove: list[Name] = Field(default_factory=list)
-    """Paths of what is removed, if it is there."""
+    """Paths of values to remove, if they exist."""
     status: Annotated[int, Field(ge=200, le=599)] = 200
     respond: Any = None
-    """The response's JSON; without it what `read` found, or nothing."""
+    """The response's JSON; without it, the value that `read` found, or nothing."""
 
 
 def check_routes(file: Path) -> list[Problem]:
-    """Return what is wrong with a file of routes."""
+    """Return the problems of a file of routes."""
     return list(_problems(_read(file)))
 
 
@@ -137,5 +139,5 @@ def _placeholders(value: Any) -> Iterator[str]:
 
 
 def _root(name: str) -> str:
-    """Return what a placeholder takes its value from."""
+    """Return the source of a placeholder's value."""
     return "$" if name.startswith("$") else name.partition(".")[0]

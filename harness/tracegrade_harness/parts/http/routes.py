@@ -21,7 +21,7 @@ from tracegrade_harness.parts.http.json_paths import (
 from tracegrade_harness.parts.http.route_file import PLACEHOLDER, Route
 
 NOTHING: Final = object()
-"""No value, where `None` is one."""
+"""A marker for no value, because `None` is a value."""
 
 
 class Request(NamedTuple):
@@ -38,7 +38,7 @@ class Request(NamedTuple):
 
 
 class HttpAnswer(NamedTuple):
-    """A response; the content is sent as JSON, `NOTHING` as no body."""
+    """A response; the content is sent as JSON, and `NOTHING` as no body."""
 
     status: int
     content: Any = NOTHING

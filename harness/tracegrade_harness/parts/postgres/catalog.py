@@ -25,7 +25,7 @@ class TableColumn(NamedTuple):
 
 
 class StoredTable(NamedTuple):
-    """A table, or a materialized view, with rows of its own."""
+    """A table or a materialized view that stores rows."""
 
     schema: str
     name: str
@@ -50,7 +50,7 @@ class SchemaObject(NamedTuple):
     definition: str
     """Its complete definition."""
     is_value: bool = False
-    """It is how far a sequence has come."""
+    """It is the position of a sequence."""
 
 
 def qualified(schema: str, name: str) -> str:
@@ -62,7 +62,7 @@ def schema_objects(connection: "psycopg.Connection[Any]") -> Iterator[SchemaObje
     """Yield everything but rows.
 
     Raises:
-        psycopg.Error: Somebody changes it at this moment, or the server is gone.
+        psycopg.Error: Another connection changes it now, or the server has ended.
     """
     for kind, schema, table, name, definition in connection.execute(_OBJECTS):
         yield _object(kind, schema, table, name, definition)
@@ -74,7 +74,7 @@ def stored_tables(connection: "psycopg.Connection[Any]") -> list[StoredTable]:
     """Return the tables that have rows, by schema and name.
 
     Raises:
-        psycopg.Error: The server is gone.
+        psycopg.Error: The server has ended.
     """
     return [
         StoredTable(

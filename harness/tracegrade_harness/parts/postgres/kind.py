@@ -17,7 +17,7 @@ from tracegrade_queries.files.yaml_source import Problem
 class PostgresKind(PartKind):
     """PostgreSQL databases, whose objects are rows.
 
-    The client library is an extra's, so it is imported when a part is made.
+    The client library belongs to an extra, so it is imported when a part is made.
     """
 
     name = "postgres"
@@ -27,17 +27,17 @@ class PostgresKind(PartKind):
     collection = "[^/]+/"
 
     def check(self, at: At, declared: Postgres, around: ReadableEnvironment) -> Iterator[Problem]:
-        """Yield what is wrong with the file that makes the database."""
+        """Yield problems of the file that makes the database."""
         yield from check_source(at.source, at.folder, at.below("from"), declared.from_, "file")
 
     def check_verifier(
         self, at: At, verifier: PostgresVerifier, around: ReadableEnvironment | None
     ) -> Iterator[Problem]:
-        """Yield what is wrong with the expected value."""
+        """Yield problems of the expected value."""
         yield from check_equals(at.source, at.below("equals"), verifier.equals)
 
     def missing(self, declared: Mapping[str, Postgres], folder: Path | None) -> str | None:
-        """Return what this machine lacks of PostgreSQL and its client."""
+        """Return the missing parts of PostgreSQL and its client on this machine."""
         return why_not()
 
     def part(self, name: str, declared: Postgres, around: Around) -> MadePart:
@@ -50,7 +50,7 @@ class PostgresKind(PartKind):
         )
 
     def verify(self, verifier: PostgresVerifier, context: Context) -> Finding:
-        """Return whether the database has what is expected."""
+        """Return whether the database has the expected content."""
         from tracegrade_harness.parts.postgres.verify import verify_postgres
 
         return verify_postgres(verifier, context)

@@ -40,14 +40,14 @@ WHERE l.locktype = 'relation' AND l.granted AND l.pid IS DISTINCT FROM pg_backen
 
 
 def held_names(connection: "psycopg.Connection[Any]", title: str) -> list[str]:
-    """Return what is held, sorted, once each, when transactions have had their time to end.
+    """Return the held objects, sorted and once each, after a wait for transactions to end.
 
     Args:
-        connection: Of who may see what others do.
-        title: What the names of objects begin with, such as `postgres:shop`.
+        connection: A connection that may see the activity of others.
+        title: Prefix of the names of objects, such as `postgres:shop`.
 
     Raises:
-        psycopg.Error: The server is gone.
+        psycopg.Error: The server has ended.
     """
     ends = time.monotonic() + QUIET_SECS
     while names := {*_names(connection, title)}:

@@ -16,7 +16,7 @@ class Postgres(Strict):
     """Environment variable that gets the database's URL."""
     ignore: list[Glob] = Field(default_factory=list)
     """`SCHEMA.TABLE`, `SCHEMA.TABLE.COLUMN`, or objects such as `function:public.*`, whose changes
-    are of no interest."""
+    do not matter."""
 
 
 class PostgresVerifier(Strict):

@@ -68,7 +68,7 @@ class PostgresPart:
         self._starting = Lock()
 
     def source_digest(self) -> str:
-        """Return a digest of all that the template is made from.
+        """Return a digest of all sources of the template.
 
         Raises:
             EnvironmentFailed: The source cannot be read, or PostgreSQL is missing.
@@ -164,7 +164,7 @@ class OpenedPostgres(ReadableState):
         self._database = database
         self._part = part
         self.reader = reader
-        """Knows what was in the database when it was last read."""
+        """Has the content of the last reading."""
 
     @property
     def variables(self) -> Mapping[str, str]:
@@ -179,7 +179,7 @@ class OpenedPostgres(ReadableState):
 
     @contextmanager
     def reading(self) -> Iterator["psycopg.Connection[Any]"]:
-        """Connect as one who reads everything and changes nothing.
+        """Connect with rights to read everything and change nothing.
 
         Raises:
             EnvironmentFailed: The server does not answer.

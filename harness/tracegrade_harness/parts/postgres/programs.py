@@ -37,7 +37,7 @@ class PostgresPrograms(NamedTuple):
 
 
 def why_not() -> str | None:
-    """Return what this machine lacks, and how to get it; None if it lacks nothing."""
+    """Return the missing program, and how to get it; None if none is missing."""
     if _newest() is None:
         return f"no PostgreSQL {MIN_VERSION} or newer was found; `apt-get install postgresql`"
     if importlib.util.find_spec("psycopg") is None:
@@ -46,7 +46,7 @@ def why_not() -> str | None:
 
 
 def programs() -> PostgresPrograms:
-    """Return the newest PostgreSQL that is installed.
+    """Return the newest installed PostgreSQL.
 
     Raises:
         EnvironmentFailed: There is none that can be used.

@@ -28,7 +28,7 @@ from tracegrade_harness.parts.postgres.catalog import (
 from tracegrade_harness.parts.state_reading import StateReading
 
 SEQUENCES: Final = "sequence:*/value"
-"""The rule that hides how far sequences have come."""
+"""The rule that hides the positions of sequences."""
 _NUMBERS: Final = frozenset({"int2", "int4", "int8", "numeric"})
 
 
@@ -40,15 +40,15 @@ class _KnownTable(NamedTuple):
 
 
 class DatabaseReader:
-    """Reads one database again and again; of tables that did not change, rows are kept."""
+    """Reads one database repeatedly; rows of unchanged tables are reused."""
 
     def __init__(self, title: str, ignore: Sequence[str], seed: int) -> None:
         """Prepare.
 
         Args:
-            title: What the names of objects begin with, such as `postgres:shop`.
-            ignore: Globs over names of objects without it, and over `TABLE.COLUMN`.
-            seed: Makes digests of tables that agents cannot foresee.
+            title: Prefix of the names of objects, such as `postgres:shop`.
+            ignore: Globs over names of objects without the prefix, and over `TABLE.COLUMN`.
+            seed: Makes digests of tables that agents cannot predict.
         """
         self._title = title
         self._rules = Globs(ignore)
@@ -58,7 +58,7 @@ class DatabaseReader:
         self._schema: list[SchemaObject] = []
 
     def copy(self) -> "DatabaseReader":
-        """Return one that knows the same, for a copy of the database."""
+        """Return a reader with the same content, for a copy of the database."""
         made = DatabaseReader(self._title, (), self._seed)
         made._rules, made._row_rules = self._rules, self._row_rules
         made._tables, made._schema = {**self._tables}, self._schema
@@ -100,7 +100,7 @@ class DatabaseReader:
         return "database"
 
     def _read_tables(self, connection: "psycopg.Connection[Any]") -> Iterator[tuple[str, str]]:
-        """Read what changed, and yield the tables that could not be read, each with the reason."""
+        """Read changed tables, and yield the unreadable ones, each with the reason."""
         tables = {table.title: table for table in stored_tables(connection)}
         self._tables = {name: self._tables[name] for name in self._tables if name in tables}
         for name, table in tables.items():

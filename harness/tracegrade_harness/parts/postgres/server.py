@@ -53,9 +53,9 @@ _SETTINGS: Final = {
     "unix_socket_directories": "",
     "max_connections": "250",
     "max_prepared_transactions": "50",
-    "client_connection_check_interval": "50ms",  # whose client was killed ends
-    "autovacuum": "off",  # it would be in the way of copies, and nothing here grows old
-    "fsync": "off",  # after a crash of the machine there is nothing to keep
+    "client_connection_check_interval": "50ms",  # if its client was killed, it ends
+    "autovacuum": "off",  # it would disturb copies, and the databases live only briefly
+    "fsync": "off",  # after a crash of the machine, nothing needs to be kept
     "full_page_writes": "off",
     "wal_level": "minimal",
     "max_wal_senders": "0",
@@ -140,7 +140,7 @@ class PostgresServer:
 
     @classmethod
     def empty(cls) -> "PostgresServer":
-        """Start one with nothing in it.
+        """Start an empty server.
 
         Raises:
             EnvironmentFailed: It cannot be started.
@@ -199,7 +199,7 @@ class PostgresServer:
 
     def drop(self, database: TrialDatabase) -> None:
         """Remove a database, its role and its connections. Idempotent."""
-        with suppress(psycopg.OperationalError):  # it is gone with its server
+        with suppress(psycopg.OperationalError):  # it ended with its server
             self._roll_back_prepared(database.name)
             name = sql.Identifier(database.name)
             with self.connected() as admin:
@@ -328,10 +328,10 @@ def copy_cluster(source: Path, target: Path) -> None:
 
 
 def build_cluster(target: Path, script: str) -> None:
-    """Build a cluster whose template database a script has made.
+    """Build a cluster whose template database a script fills.
 
     Args:
-        target: A folder that is made.
+        target: A folder that is created.
         script: SQL; run as a role without special rights.
 
     Raises:
@@ -370,7 +370,7 @@ def _run(connection: "psycopg.Connection[Any]", piece: ScriptPiece) -> None:
 
 
 def _position(piece: ScriptPiece, error: psycopg.Error) -> str:
-    """Return where in a script an error is, as far as PostgreSQL tells."""
+    """Return the position of an error in a script, as far as PostgreSQL reports it."""
     character = error.diag.statement_position
     if character is None:
         return f"from line {piece.line} on"
@@ -390,7 +390,7 @@ _PREPARE: Final = (
     f"GRANT CONNECT, CREATE, TEMPORARY ON DATABASE {TEMPLATE} TO {OWNER}",
     *(
         statement
-        for unused in ("template0", "template1")  # half of what would be copied for each run
+        for unused in ("template0", "template1")  # half of the data that each run would copy
         for statement in (
             f"ALTER DATABASE {unused} IS_TEMPLATE false",
             f"DROP DATABASE {unused}",

@@ -56,10 +56,10 @@ def verify_postgres(verifier: PostgresVerifier, context: Context) -> Finding:
 
 
 def _other_meanings(connection: "psycopg.Connection[Any]", left: list[str]) -> Iterator[str]:
-    """Yield what the agent made or changed that bears the name of something of PostgreSQL's own.
+    """Yield the agent's new or changed objects that have a name of PostgreSQL's own.
 
-    A query calls `count(x)` and `a = b` by the types of their arguments, and what fits them better
-    comes before what PostgreSQL has.
+    PostgreSQL chooses `count(x)` and `a = b` by the types of their arguments. A better match of
+    the agent's is chosen before PostgreSQL's own.
     """
     own = "SELECT 1 FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace AND proname = %s"
     for name in left:
@@ -76,7 +76,7 @@ def _rows(connection: "psycopg.Connection[Any]", query: str, limit: int) -> list
     connection.execute("SET search_path = public")
     connection.execute(f"SET statement_timeout = '{MAX_SECS:g}s'")
     with connection.transaction():
-        # A binary result: of the two protocols the one that takes a single statement.
+        # A binary result, because only this protocol accepts a single statement.
         declared = f"DECLARE verifier NO SCROLL CURSOR FOR {query}"
         connection.execute(declared.encode(), binary=True)
         result = connection.execute(f"FETCH {limit} FROM verifier").pgresult

@@ -16,7 +16,7 @@ from tracegrade_harness.parts.names import path_text
 from tracegrade_harness.parts.state_reading import StateReading
 
 BATCH: Final = 500
-"""Keys that are asked for at a time."""
+"""Keys that one request reads."""
 
 _READ: Final[Mapping[bytes, Callable[[Any, bytes], Any]]] = {
     b"string": lambda client, key: client.get(key),
@@ -32,12 +32,12 @@ def read_keys(client: Any, title: str, ignore: Globs) -> StateReading:
     """Return all objects.
 
     Args:
-        client: The harness's own.
-        title: What the names of objects begin with, such as `redis:cache`.
+        client: The harness's own connection.
+        title: Prefix of the names of objects, such as `redis:cache`.
         ignore: Globs over keys.
 
     Raises:
-        redis.RedisError: A script does not end, or the server is gone.
+        redis.RedisError: A script does not end, or the server has ended.
     """
     reading = StateReading()
     functions = client.execute_command("FUNCTION", "LIST", "WITHCODE")
@@ -76,7 +76,7 @@ def dumped(client: Any) -> str:
 
 
 def restore(client: Any, dump: str) -> None:
-    """Fill an empty server; what will expire has as long to live as it had."""
+    """Fill an empty server; keys with an expiry get their remaining time."""
     functions, *lines = map(json.loads, dump.splitlines())
     client.execute_command("FUNCTION", "RESTORE", base64.b64decode(functions["functions"]))
     for begin in range(0, len(lines), BATCH):
@@ -97,7 +97,7 @@ def _all(client: Any) -> Iterator[tuple[bytes, bytes, Any, bool]]:
         values = _results_of(client, lambda p, key: _READ.get(known[key], _dumped)(p, key), batch)  # noqa: B023 - asked at once
         lives = _results_of(client, lambda pipeline, key: pipeline.pttl(key), batch)
         for key, value, left_ms in zip(batch, values, lives, strict=True):
-            if left_ms != -2:  # -2: it is gone, -1: it stays for ever
+            if left_ms != -2:  # -2: it no longer exists, -1: it never expires
                 yield key, known[key], value, left_ms >= 0
 
 

@@ -15,7 +15,7 @@ class Redis(Strict):
     url_env: Name | None = None
     """Environment variable that gets the database's URL."""
     ignore: list[Glob] = Field(default_factory=list)
-    """Keys whose changes are of no interest."""
+    """Keys whose changes do not matter."""
 
 
 class RedisVerifier(Strict):

@@ -1,4 +1,4 @@
-"""A Redis database as a part of an environment; `keys.py` says what its objects are."""
+"""A Redis database as a part of an environment; `keys.py` defines its objects."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -47,7 +47,7 @@ class RedisPart:
         self._dump = ""
 
     def source_digest(self) -> str:
-        """Return a digest of all that the template is made from.
+        """Return a digest of all sources of the template.
 
         Raises:
             EnvironmentFailed: The source cannot be read, or Redis is missing.
@@ -93,7 +93,7 @@ class OpenedRedis(ReadableState):
     """A database as one trial has it."""
 
     def __init__(self, location: RedisLocation, dump: str) -> None:
-        """Start a server with what a dump has.
+        """Start a server with the content of a dump.
 
         Raises:
             EnvironmentFailed: It cannot be started.

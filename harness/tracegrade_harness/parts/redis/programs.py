@@ -15,7 +15,7 @@ PROGRAM: Final = "redis-server"
 
 
 def why_not() -> str | None:
-    """Return what this machine lacks, and how to get it; None if it lacks nothing."""
+    """Return the missing program, and how to get it; None if none is missing."""
     program = shutil.which(PROGRAM)
     if program is None or _major(program) < MIN_VERSION:
         return f"no Redis {MIN_VERSION} or newer was found; `apt-get install redis-server`"

@@ -106,7 +106,7 @@ class RedisServer:
         self._managed.close()
 
     def _configured(self, folder: ServerFolder) -> Path:
-        """Write the configuration, which has the passwords, where the server alone reads it."""
+        """Write the configuration with the passwords into a file that only the server can read."""
         file = folder.path / "redis.conf"
         file.touch(mode=0o600)
         file.write_text(
@@ -124,7 +124,7 @@ class RedisServer:
         return file
 
     def _answering(self) -> Any:
-        """Return a connection of the harness, as soon as there is one; None if none comes."""
+        """Return a connection of the harness, as soon as there is one; None if too late."""
         ends = time.monotonic() + START_SECS
         while time.monotonic() < ends and not self._managed.has_ended():
             with contextlib.suppress(redis.ConnectionError):

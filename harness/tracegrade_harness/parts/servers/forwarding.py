@@ -1,7 +1,7 @@
-"""Ports of a network without a way out, whose connections are carried to services outside.
+"""Ports of a closed network whose connections are carried to services outside.
 
-A process in that network opens the listeners and hands them out; they belong to that network
-wherever they are accepted. So nothing has to run inside.
+A process in that network opens the listeners and hands them out. A listener stays in its network,
+even if another process accepts. So no process has to run inside.
 """
 
 import asyncio
@@ -14,7 +14,8 @@ from typing import Final
 from tracegrade_harness.parts.part import ServiceAddress
 
 MOST_CONNECTIONS: Final = 256
-"""At a time, of one sandbox; one more is refused, lest an agent use up what the harness has."""
+"""Most connections of one sandbox at a time; further ones are refused, so that no agent uses up
+the harness's own."""
 CHUNK_BYTES: Final = 65_536
 RETRY_SECS: Final = 1.0
 """After a connection could not be accepted."""
@@ -38,7 +39,7 @@ class Forwarding:
         self._thread.start()
 
     def close(self) -> None:
-        """Accept no more, and end what is carried. Idempotent."""
+        """Accept no more, and end all carried connections. Idempotent."""
         if self._loop.is_closed():
             return
         asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result()

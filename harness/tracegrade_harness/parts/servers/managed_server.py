@@ -100,7 +100,7 @@ class ServerFolder:
             raise EnvironmentFailed(f"{msg}; see that the disk is well and not full")  # noqa: EM102
 
     def remove(self) -> None:
-        """Remove it, where no keeper does. Idempotent."""
+        """Remove the folder, if no supervisor does. Idempotent."""
         shutil.rmtree(self.path, ignore_errors=True)
         self.release()
 
@@ -118,9 +118,9 @@ class ManagedServer:
         """Start it; it need not answer yet.
 
         Args:
-            folder: Where it runs; removed with it.
-            command: Its program, which has to stay in the foreground.
-            stop_signal: Lets it end in good order.
+            folder: Its working folder; removed with it.
+            command: Its program, which must stay in the foreground.
+            stop_signal: The signal that lets it end in good order.
 
         Raises:
             EnvironmentFailed: It cannot be started.
@@ -159,7 +159,7 @@ class ManagedServer:
         return self._fact(0) is not None or self._keeper.poll() is not None
 
     def last_words(self) -> str:
-        """Return the end of what it printed."""
+        """Return the end of its output."""
         with contextlib.suppress(OSError):
             return _end_of((self._folder.path / LOG).read_text(errors="replace"))
         return ""
@@ -185,11 +185,11 @@ class ManagedServer:
 
     def _send(self, line: str) -> None:
         assert self._keeper.stdin is not None  # noqa: S101 - a pipe
-        with contextlib.suppress(OSError):  # it is gone, which its silence tells
+        with contextlib.suppress(OSError):  # it has ended, as the missing answer shows
             self._keeper.stdin.write(f"{line}\n".encode())
 
     def _fact(self, timeout_secs: float) -> dict[str, Any] | None:
-        """Return the next thing that the keeper tells; None if it tells nothing in time."""
+        """Return the supervisor's next report; None if there is none in time."""
         assert self._keeper.stdout is not None  # noqa: S101 - a pipe
         ends = time.monotonic() + timeout_secs
         while b"\n" not in self._words:

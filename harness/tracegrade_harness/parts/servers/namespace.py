@@ -29,7 +29,7 @@ FORBID: Final = (
     "kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns and "
     "user.max_user_namespaces in `sysctl --all`"
 )
-"""By what a kernel keeps users from user namespaces."""
+"""Settings with which a kernel keeps users from user namespaces."""
 
 _libc: Final = ctypes.CDLL(None, use_errno=True)
 
@@ -73,7 +73,7 @@ def mount(kind: str, at: str, options: str) -> None:
 
 
 def unmount(at: str) -> None:
-    """Take away what is mounted at a path; who still has files open there keeps these.
+    """Unmount a path; processes with open files there keep these.
 
     Raises:
         OSError: The kernel refuses.
@@ -125,7 +125,7 @@ def _enter() -> None:
 def _enter_as_user(user: int, group: int) -> None:
     _call("unshare", _CLONE_NEWNS | _CLONE_NEWUSER)
     _Here.is_own_user_namespace = True
-    Path("/proc/self/setgroups").write_text("deny")  # what the kernel asks for before groups
+    Path("/proc/self/setgroups").write_text("deny")  # the kernel requires it before groups
     Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
     Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
 

@@ -69,7 +69,7 @@ def _start(setup: dict[str, Any]) -> "subprocess.Popen[bytes]":
 
 
 def _default_signals() -> None:
-    """Ignore and block no signal: shells let what runs in the background ignore some."""
+    """Ignore and block no signal, since shells make background programs ignore some."""
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
@@ -89,7 +89,7 @@ def _end(server: "subprocess.Popen[bytes]") -> None:
 
 
 def _end_left() -> None:
-    """Kill what has lost its parent, and so is a child of this process."""
+    """Kill processes without a parent, which are now children of this process."""
     deadline = time.monotonic() + END_SECS
     while (left := _children()) and time.monotonic() < deadline:
         for pid in left:
@@ -102,7 +102,7 @@ def _end_left() -> None:
 
 
 def _children() -> list[int]:
-    """Return the children of this process; none where that cannot be seen."""
+    """Return the children of this process; none if the system does not list them."""
     found: list[int] = []
     with contextlib.suppress(OSError):
         for thread in os.listdir("/proc/self/task"):
@@ -112,7 +112,7 @@ def _children() -> list[int]:
 
 
 def _set_option(option: int, value: int) -> None:
-    """Set what Linux lets a process say about itself; elsewhere, nothing."""
+    """Set an option of this process on Linux; do nothing elsewhere."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 

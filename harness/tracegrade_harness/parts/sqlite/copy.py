@@ -42,8 +42,8 @@ def copied_database(folder: int, name: str) -> Iterator[CopiedDatabase]:
     """Copy a database of an open folder for as long as the context lasts.
 
     Raises:
-        FileNotFoundError: Nothing has the name.
-        Unusable: What has the name cannot be opened as a database.
+        FileNotFoundError: There is no such file.
+        Unusable: The file cannot be opened as a database.
         OSError: It cannot be read or copied.
     """
     with temporary_folder() as copies:
@@ -67,7 +67,7 @@ _ABSENT = _FileState(stat.S_IFREG, 0, 0, 0)
 
 
 def _file_states(folder: int, name: str) -> tuple[_FileState, ...]:
-    """Return what the database and its companions look like from outside."""
+    """Return the states of the database's file and its companions."""
     main = os.lstat(name, dir_fd=folder)
     companions = (_file_state(folder, name + suffix) for suffix in UNMERGED)
     seen = (_FileState(main.st_mode, main.st_ino, main.st_size, main.st_mtime_ns), *companions)

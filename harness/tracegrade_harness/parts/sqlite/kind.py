@@ -27,13 +27,13 @@ class SqliteKind(PartKind):
     collection = "[^/]+/"
 
     def check(self, at: At, declared: Sqlite, around: ReadableEnvironment) -> Iterator[Problem]:
-        """Yield what is wrong with the database that trials start from."""
+        """Yield problems of the initial database."""
         yield from check_source(at.source, at.folder, at.below("from"), declared.from_, "file")
 
     def check_verifier(
         self, at: At, verifier: SqliteVerifier, around: ReadableEnvironment | None
     ) -> Iterator[Problem]:
-        """Yield what is wrong with the expected value."""
+        """Yield problems of the expected value."""
         yield from check_equals(at.source, at.below("equals"), verifier.equals)
 
     def part(self, name: str, declared: Sqlite, around: Around) -> MadePart:
@@ -44,7 +44,7 @@ class SqliteKind(PartKind):
         return MadePart(SqlitePart(location, source), (str(at), location.ignore, ()))
 
     def verify(self, verifier: SqliteVerifier, context: Context) -> Finding:
-        """Return whether a query gives what is expected."""
+        """Return whether a query gives the expected result."""
         return verify_sqlite(verifier, context)
 
     def companions(self, at: PurePosixPath) -> list[PurePosixPath]:

@@ -16,7 +16,7 @@ class Sqlite(Strict):
     path_env: Name | None = None
     """Environment variable that gets the copy's absolute path."""
     ignore: list[Glob] = Field(default_factory=list)
-    """`TABLE` or `TABLE.COLUMN` whose changes are of no interest."""
+    """`TABLE` or `TABLE.COLUMN` whose changes do not matter."""
 
 
 class SqliteVerifier(Strict):

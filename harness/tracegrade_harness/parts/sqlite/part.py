@@ -56,7 +56,7 @@ class SqlitePart:
         self._template = source.parent
 
     def source_digest(self) -> str:
-        """Return a digest of all that the template is made from.
+        """Return a digest of all sources of the template.
 
         Raises:
             EnvironmentFailed: The source is missing or cannot be read.
@@ -121,7 +121,7 @@ class OpenedSqlite(ReadableState):
 
     @property
     def addresses(self) -> Sequence[ServiceAddress]:
-        """None: it is a matter of files."""
+        """Return nothing, because agents reach it through files."""
         return ()
 
     def read(self) -> StateReading:

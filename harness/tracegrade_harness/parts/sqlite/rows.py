@@ -1,8 +1,8 @@
 """Reads everything in an SQLite database as objects: tables, rows, indexes and views.
 
-Objects are named `sqlite:PART/TABLE`, `sqlite:PART/TABLE/KEY` and `sqlite:PART/index:NAME`.
-A row's key is its primary key, or its rowid. What SQLite keeps for itself (`sqlite_sequence`)
-is hidden: it moves on even where every row is put back.
+Objects are named `sqlite:PART/TABLE`, `sqlite:PART/TABLE/KEY` and `sqlite:PART/index:NAME`. A
+row's key is its primary key, or its rowid. SQLite's own table `sqlite_sequence` is hidden, because
+it changes even if every row is restored.
 """
 
 import contextlib
@@ -58,13 +58,13 @@ def read_rows(connection: sqlite3.Connection, part: str, ignore: Globs) -> State
     """Return the objects of a database.
 
     Args:
-        connection: Reads texts by `decode_text`.
-        part: What the names of objects begin with, such as `sqlite:ledger`.
+        connection: A connection that reads texts by `decode_text`.
+        part: Prefix of the names of objects, such as `sqlite:ledger`.
         ignore: Globs over `TABLE` and `TABLE.COLUMN`.
 
     Raises:
         sqlite3.Error: It is damaged.
-        Unusable: It cannot be what it says it is.
+        Unusable: Its content contradicts its size.
     """
     reading = StateReading()
     budget = _Budget(connection)
@@ -110,7 +110,7 @@ def _table(connection: sqlite3.Connection, name: str, ignore: Globs) -> _Table:
 def _rows(
     connection: sqlite3.Connection, table: _Table, budget: _Budget
 ) -> Iterator[tuple[object, ...]]:
-    """Yield the rowid, NULL where there is none, and the stored columns of each row."""
+    """Yield the rowid, NULL without one, and the stored columns of each row."""
     columns = ", ".join([_rowid(connection, table), *map(_quoted, table.columns)])
     query = f"SELECT {columns} FROM {_quoted(table.name)} NOT INDEXED"  # noqa: S608 - quoted
     for row in connection.execute(query):
@@ -135,7 +135,7 @@ def _add_row(reading: StateReading, title: str, table: _Table, row: tuple[object
     name = f"{title}/{_key(rowid, values, table.key)}"
     shown = tuple(v for v, rule in zip(values, table.rules, strict=True) if rule is None)
     if table.rule is not None or name in reading.state:
-        # Only a damaged index lets two rows have one key: the second one is named by its content.
+        # Only a damaged index allows two rows with one key: the content names the second one.
         again = f"{name}/{_digest(tuple(values))}" if name in reading.state else name
         reading.add(again, _digest(tuple(values)), table.rule)
         return

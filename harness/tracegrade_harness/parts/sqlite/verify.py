@@ -1,4 +1,4 @@
-"""Verifies what a query of an SQLite database gives, asked of a copy."""
+"""Verifies the result of a query in a copy of an SQLite database."""
 
 import math
 import sqlite3
@@ -24,7 +24,7 @@ MAX_VALUE_BYTES: Final = 16 * 2**20
 """Largest text that a query makes or returns."""
 
 _STEPS: Final = 10_000
-"""Instructions of SQLite between two looks at the clock: far less than a millisecond's work."""
+"""Instructions of SQLite between two looks at the clock: far less than a millisecond."""
 
 _ALLOWED: Final = (
     sqlite3.SQLITE_SELECT,
@@ -37,13 +37,13 @@ Row = tuple[Any, ...]
 
 
 def verify_sqlite(verifier: SqliteVerifier, context: Context) -> Finding:
-    """Return whether a query gives what the suite expects.
+    """Return whether a query gives the expected result.
 
-    A database that is missing or broken does not hold what is asked.
+    The verifier fails if the database is missing or broken.
 
     Raises:
-        VerifierFailed: The query cannot be run, does more than read, takes too long, or gives what
-            cannot be compared.
+        VerifierFailed: The query cannot be run, does more than read, takes too long, or gives
+            values that cannot be compared.
     """
     at = path_of_part("sqlite", verifier.sqlite, context)
     try:
@@ -82,7 +82,7 @@ def _json(found: Any) -> str | None:
 
 @contextmanager
 def _copy(root: Path, at: str) -> Iterator[Path]:
-    """Copy a database and what belongs to it, from where no link leads."""
+    """Copy a database and its companions, without following links."""
     with temporary_folder() as folder:
         file = folder / "database"
         for suffix in ("", *UNMERGED):

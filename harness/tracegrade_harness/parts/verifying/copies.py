@@ -65,7 +65,7 @@ def copy_tree(root: Path, to: Path) -> list[str]:
 
 def _copy_link(root: Path, path: str, target: str, copy: Path) -> bool:
     """Make a link like one of the original; return whether it leads to anywhere."""
-    # Without `..` behind the name of a link, what is inside as it is written is inside.
+    # Without `..` after a link's name, a path that is inside by its text is inside.
     holder = os.path.dirname(f"{root}/{path}")
     path = os.path.normpath(os.path.join(holder, target))
     is_inside = path == str(root) or path.startswith(f"{root}/")

@@ -15,7 +15,7 @@ MAX_NAMED: Final = 20
 
 
 class VerifierCommand(NamedTuple):
-    """A verifier's command, which may run what an agent wrote."""
+    """A verifier's command, which may run files of an agent."""
 
     argv: Sequence[str]
     root: Path
@@ -56,7 +56,7 @@ class Context:
 
 
 class Finding(NamedTuple):
-    """Whether what a verifier asks holds, and what shows it."""
+    """Whether a verifier passes, and the evidence."""
 
     holds: bool
     evidence: str
@@ -68,13 +68,13 @@ class VerifierResult(NamedTuple):
     verifier: str
     """The verifier as JSON, as its suite has it."""
     outcome: Outcome
-    """error: it could not tell."""
+    """error: the verifier could not judge."""
     evidence: str
     """A short text."""
 
 
 def printable(name: str) -> str:
-    """Return a name as one line of plain text: what cannot be printed is escaped."""
+    """Return a name as one line of plain text; unprintable characters are escaped."""
     return name if name.isprintable() else ascii(name)[1:-1]
 
 

@@ -1,4 +1,4 @@
-"""Compares what a query gives with what a suite expects: one value, or rows."""
+"""Compares a query's result with a suite's expectation: one value, or rows."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
@@ -9,21 +9,21 @@ from tracegrade_harness.parts.verifying.result import Finding, listed
 from tracegrade_harness.suite.values import rows
 
 JsonRow: TypeAlias = Sequence[str | None]
-"""Values as canonical JSON; None: there is no value."""
+"""Values as canonical JSON; None for no value."""
 
 
 def rows_read(equals: Any) -> int:
-    """Return how many rows of a query tell whether it fits: one more than are expected."""
+    """Return how many rows decide whether a query fits: one more than are expected."""
     expected = rows(equals)
     return (1 if expected is None else len(expected)) + 1
 
 
 def compared(found: Sequence[JsonRow], equals: Any) -> Finding:
-    """Return whether rows are those that a suite expects.
+    """Return whether rows are as a suite expects.
 
     Args:
-        found: The first of them, `rows_read(equals)` at most.
-        equals: What the suite expects: a value or rule, or a list of rows of such.
+        found: The first rows, `rows_read(equals)` at most.
+        equals: The expectation: a value or rule, or a list of rows of them.
 
     Raises:
         VerifierFailed: One value is expected, and there are more.

@@ -15,10 +15,10 @@ from tracegrade_harness.errors import VerifierFailed
 from tracegrade_harness.parts.verifying.result import printable
 
 MAX_PATHS: Final = 1_000_000
-"""Paths below one folder that are looked at."""
+"""Most paths below one folder that are read."""
 
 MAX_DEPTH: Final = 200
-"""Folders inside each other; what is deeper is not looked at, and no copy of it made."""
+"""Depth of folders; deeper entries are neither read nor copied."""
 
 _KINDS: Final[tuple[tuple[Callable[[int], bool], str], ...]] = (
     (stat.S_ISREG, "file"),
@@ -65,7 +65,7 @@ def walk(folder: Path) -> Iterator[tuple[str, TreeFile]]:
     A folder that cannot be read, or is nested too deeply, is an unreadable path, too.
 
     Raises:
-        VerifierFailed: There is more than we look at.
+        VerifierFailed: There are more than `MAX_PATHS` paths.
     """
     waiting, number = [""], 0
     while waiting:

@@ -45,8 +45,8 @@ def fits(found: str | None, expected: Any) -> bool:
     """Return whether a value fits an expected one, or a rule without faults.
 
     Args:
-        found: Canonical JSON; None: there is no value.
-        expected: As the suite has it; it binds nothing.
+        found: Canonical JSON; None for no value.
+        expected: The expectation in the suite; it binds nothing.
 
     Raises:
         VerifierFailed: The engine cannot compare them.
