@@ -55,9 +55,9 @@ def in_namespace(module: str, *arguments: object) -> list[str]:
 
 
 def as_nobody(folder: Path, command: Sequence[str]) -> list[str]:
-    """Return the command as an ordinary user runs it, to whom a folder is given; or skip.
+    """Return the command as an ordinary user who owns a folder runs it; or skip.
 
-    It stands in the system's place for temporary folders: those of pytest are closed to others.
+    The folder is the system's folder for temporary files, since pytest's own are closed to others.
     """
     if os.geteuid() != 0:
         return [*command]

@@ -23,7 +23,7 @@ TASKS = "{version: 1, tools: {look: {effect: read}}, tasks: {reader: {}}}"
 
 @pytest.fixture(scope="module")
 def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A suite with a task file, and a tape of a service that nobody asked; tests copy it."""
+    """A suite with a task file, and a tape of a service that was never asked; tests copy it."""
     if why := Bubblewrap().why_not():
         pytest.skip(why)
     folder = tmp_path_factory.mktemp("examples") / "suite"
@@ -59,7 +59,7 @@ def run(name: str, folder: Path) -> None:
 
 
 def failures(folder: Path) -> str | None:
-    """Return how many trials failed, as CI systems are told."""
+    """Return the number of failed trials in the report for CI systems."""
     return ElementTree.parse(folder / "results.xml").getroot().get("failures")  # noqa: S314
 
 

@@ -39,7 +39,7 @@ def test_a_rule_holds(rule: str) -> None:
     ],
 )
 def test_a_broken_rule_says_what_was_found(rule: str, fact: str) -> None:
-    """And of which agent."""
+    """It also names the agent."""
     with pytest.raises(NotPassed) as stopped:
         raise_broken(parse_run_rules([rule]), RESULTS)
 

@@ -11,7 +11,7 @@ from tracegrade_harness.lake import MAX_NAMED, write
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_lake import Lake
 
-SECRET = "sk-proj-Zx91kQ7vT3bN8mW2pL5dR6yH0cJ4fG1sA9eU"  # noqa: S105 - of nobody
+SECRET = "sk-proj-Zx91kQ7vT3bN8mW2pL5dR6yH0cJ4fG1sA9eU"  # noqa: S105 - not a real one
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_a_kill_is_a_verdict_on_the_run_that_it_repeats(lake: Lake) -> None:
 
 
 def test_a_run_that_a_limit_ended_has_failed_with_or_without_verifiers(lake: Lake) -> None:
-    """It failed, whoever looked at what it left; the label says what ended it."""
+    """It failed, even if the state is right; the label names the limit."""
     told = {"success": False, "status": "budget", "reason": "calls: more than 3"}
     found = verdict(lake, result(verifiers=None, **told))
 

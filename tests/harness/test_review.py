@@ -13,7 +13,7 @@ CASES: dict[str, dict[str, Any]] = {"careless": {"kill": {"points": POINTS}, "ve
 
 @pytest.fixture(scope="module")
 def tried(tmp_path_factory: pytest.TempPathFactory) -> HarnessRun:
-    """A case that was killed twice, of which one left something; scored."""
+    """A case that was killed twice, and left something after one kill; scored."""
     return made(tmp_path_factory.mktemp("review"), CASES).run().score()
 
 

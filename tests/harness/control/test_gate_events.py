@@ -40,13 +40,13 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> list[Event]:
 
 
 def tool(n: int, name: str, arguments: str | None, **more: object) -> tuple[str, dict[str, Any]]:
-    """Return what is told of a call."""
+    """Return the message about a call."""
     call = {"n": n, "name": name, "ok": True, "arguments": arguments, "effect": None}
     return ("tool", {**call, "in_flight": 0, **more})
 
 
 def root(name: str) -> tuple[str, dict[str, Any]]:
-    """Return what is told of a run's start."""
+    """Return the message about a run's start."""
     return ("run", {"parent_id": None, "name": name, "attributes_cut": False})
 
 
@@ -80,7 +80,7 @@ def test_a_run_tells_enough_to_write_its_root_span(ours: list[Event]) -> None:
 
 
 def test_spans_of_openinference_give_the_same_boundaries(tmp_path: Path) -> None:
-    """An agent in an agent is no second run; the root's end is the answer."""
+    """An agent in an agent is not a second run; the root's end is the answer."""
     events = run(tmp_path, OPENINFERENCE)
 
     tokens = {"input_tokens": 30, "output_tokens": 4}
@@ -99,7 +99,7 @@ def test_spans_of_openinference_give_the_same_boundaries(tmp_path: Path) -> None
 
 
 def test_a_kind_that_is_written_late_is_enough(tmp_path: Path) -> None:
-    """The run is told at its first boundary then."""
+    """Then the agent announces the run at its first boundary."""
     events = run(tmp_path, LANGCHAIN)
 
     assert told(events) == [
@@ -142,7 +142,7 @@ with tracegrade.agent_run("a"):
 
 
 def test_an_answer_that_two_spans_tell_of_is_told_once(tmp_path: Path) -> None:
-    """A framework's span around its client's; the inner one is told, with what a cache had."""
+    """A framework's span surrounds its client's; the inner one counts, with its cached tokens."""
     tokens = {"input_tokens": 30, "output_tokens": 4, "cache_read_tokens": 20}
     usage = {**tokens, "cache_write_tokens": None, "reasoning_tokens": 3}
 
@@ -221,7 +221,7 @@ def test_a_forked_child_has_a_connection_and_calls_of_its_own(tmp_path: Path) ->
 
 @pytest.mark.parametrize("argument", ["'x' * 3_000_000", "'\\udc80' * 20_000", "'\\x01' * 99_999"])
 def test_whatever_a_call_is_given_fits_into_a_message(tmp_path: Path, argument: str) -> None:
-    """A long text is told by its beginning and its digest."""
+    """A long text is replaced by its beginning and its digest."""
     agent = f"""
 import tracegrade
 tracegrade.init(service="shop", release="1")

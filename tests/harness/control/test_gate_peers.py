@@ -1,4 +1,4 @@
-"""Processes at the gate that are no agents of ours: each costs nothing but itself."""
+"""Processes at the gate that are not the harness's agents: each harms only itself."""
 
 import json
 import socket
@@ -27,7 +27,7 @@ TOOL = json.dumps({**CALL, "arguments": None, "effect": None, "in_flight": 0}).e
 
 @pytest.fixture
 def gate(tmp_path: Path) -> Iterator[Gate]:
-    """A gate that nobody has come to."""
+    """A gate without any process."""
     with Gate(tmp_path) as opened:
         yield opened
 
@@ -129,7 +129,7 @@ def test_a_peer_that_never_reads_is_cut_off(gate: Gate) -> None:
 
 
 def test_a_peer_that_talks_instead_of_flushing_is_cut_off(gate: Gate) -> None:
-    """What it says meanwhile is not kept without end; a wrong `flushed` is no answer."""
+    """Its messages are not stored without limit; a wrong `flushed` is not an answer."""
     flushed = b'{"type":"flushed","ask":7,"complete":true,"lost":0}'
     used = b'{"type":"usage","model":null,"input_tokens":1,"output_tokens":1}'
     with come(gate, HELLO, TOOL) as chatty:
@@ -162,7 +162,7 @@ def test_a_message_that_asks_nothing_cannot_be_answered(gate: Gate) -> None:
 
 
 def test_events_end_at_the_deadline(gate: Gate) -> None:
-    """Also where nobody comes."""
+    """Also if no process connects."""
     assert list(gate.events(Deadline(0.01))) == []
 
 

@@ -13,7 +13,7 @@ from tracegrade_harness.proxy.proxy import HttpProxy
 
 
 class Clock:
-    """A clock that goes on when it is told to, and what an agent has printed by then."""
+    """A clock that tests advance, and the output of an agent at that time."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -34,7 +34,7 @@ def waits(_: Deadline, clock: Clock) -> None:
 
 
 def is_seen(limit: Deadline, clock: Clock) -> None:
-    """A channel has told of the agent."""
+    """A channel has reported a sign of the agent."""
     clock.now += 6
     limit.seen()
 

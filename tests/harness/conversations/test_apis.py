@@ -154,7 +154,7 @@ def as_items(parts: tuple[Part, ...]) -> list[dict[str, Any]]:
 @settings(max_examples=many(25))
 @given(st.lists(turns, min_size=1, max_size=3))
 def test_the_same_conversation_always_hits(conversation: Any) -> None:
-    """Whatever it holds, and whichever API asks it."""
+    """For all content, and from every API."""
     parts = told_by(conversation)
     for path, body in (
         ("/v1/chat/completions", {"messages": as_chat(parts)}),

@@ -1,4 +1,4 @@
-"""Answers of tapes are compared as JSON where they are any, and told apart by their class."""
+"""Answers of tapes are compared as JSON if they are JSON, and distinguished by class."""
 
 from typing import Any
 
@@ -60,7 +60,7 @@ def test_a_tools_text_is_its_json(reply: Any, failed: bool, outcome: str, conten
 
 
 def test_an_error_of_a_protocol_has_its_code() -> None:
-    """By which one is told from another."""
+    """The code distinguishes errors."""
     found = answer_on(entry("mcp:x", {"error": {"code": -32602, "message": "unknown tool"}}))
 
     assert (found.failed, found.outcome) == (True, "MCP error -32602")

@@ -155,7 +155,7 @@ def test_programs_read_json(asked: Recorded) -> None:
 
 
 def test_an_issue_says_how_to_record_anew(asked: Recorded) -> None:
-    """After what differs, each line of which is code."""
+    """After the differences; each of their lines is code."""
     asked.shop.page = "<p>\n\n# closed</p>"
     lines = asked.diverge("--format", "markdown").stdout.splitlines()
 

@@ -165,7 +165,7 @@ def test_what_a_server_asks_of_its_client_is_refused(shop: Shop) -> None:
 
 
 def test_a_server_that_does_not_start_is_told_with_its_last_line(shop: Shop) -> None:
-    """It is no divergence."""
+    """It is not a divergence."""
     shop.becomes(shut=True)
     ended = shop.diverge()
 
@@ -186,7 +186,7 @@ def test_a_server_that_leaves_at_a_call_diverges_there(shop: Shop) -> None:
 
 
 def test_a_command_gets_the_text_of_an_issue(shop: Shop, tmp_path: Path) -> None:
-    """Only where something differs; what it prints is no part of the document."""
+    """Only if an answer differs; its output is not part of the document."""
     command = f"sh -c 'tee {tmp_path}/issue.md'"
     shop.diverge("--on-divergence", command)
     assert not (tmp_path / "issue.md").exists()

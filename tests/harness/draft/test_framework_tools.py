@@ -142,7 +142,7 @@ def test_a_tool_that_calls_a_taped_one_among_other_things_runs(made: Drafted, ta
 
 
 def test_the_task_file_has_the_effects_of_all_tools_that_were_called(made: Drafted) -> None:
-    """A comment below a tool whose effect nobody declares asks for it."""
+    """A comment below a tool without a declared effect asks for it."""
     text = tasks_text([case(made, "conventions"), case(made, "not_ours")], made.known)
 
     assert yaml.safe_load(text)["tools"] == {"get_rate": {"effect": "read"}, "look": {}}

@@ -151,7 +151,7 @@ def test_the_model_is_asked_for_what_is_not_on_the_tape(played: Played) -> None:
 def test_a_conversation_that_is_not_on_tape_is_a_miss_that_names_the_nearest(
     drafted: Path, tmp_path: Path
 ) -> None:
-    """The card is taken, of which the tape knows nothing, and the model is not asked."""
+    """The card is charged; the tape does not have that, and the model is not asked."""
     suite = Played(drafted, tmp_path / "lake", tmp_path / "home")
 
     ended = suite.run("--case", "refund-order", "--release", "3")

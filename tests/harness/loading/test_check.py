@@ -23,8 +23,8 @@ from tests.harness.loading.build import (
             "5: agents.a.command[1] names {relase}, which is not known; did you mean 'release'?",
         ),
         (
-            with_agent("command:\n- run\nrecover:\n- run\n- '{nobody}'"),
-            "9: agents.a.recover[1] names {nobody}, which is not known; "
+            with_agent("command:\n- run\nrecover:\n- run\n- '{person}'"),
+            "9: agents.a.recover[1] names {person}, which is not known; "
             "known: {release}, {task}, {trial}, {seed}, {python}, {suite}, {mcp}, {user_input}, "
             "{user_input_file}",
         ),

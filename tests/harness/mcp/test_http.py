@@ -1,4 +1,4 @@
-"""MCP over HTTP: calls and their answers are found in whatever form a server gives them."""
+"""MCP over HTTP: calls and their answers are found in every form of a server's reply."""
 
 import http.client
 import json
@@ -111,7 +111,7 @@ def ask(connection: http.client.HTTPConnection, body: bytes) -> tuple[int, bytes
 
 
 def test_what_is_recorded_is_played_under_any_id() -> None:
-    """As JSON, whatever it was."""
+    """As JSON, even if it was recorded as events."""
     recorder = TapeRecorder()
     listing = json.dumps({**CALL, "id": 1, "method": "tools/list"}).encode()
     server = HttpServer(Starlette(routes=[Route("/mcp", serve, methods=["POST"])]))

@@ -68,7 +68,7 @@ def test_the_first_rule_that_matches_is_named() -> None:
 
 
 def test_states_differ_by_what_is_new_other_and_gone() -> None:
-    """Names are sorted, whatever the order of the states."""
+    """Names are sorted, for every order of the states."""
     before = {"b": "1", "a": "1", "gone": "1"}
     after = {"new": "1", "b": "2", "a": "1"}
 

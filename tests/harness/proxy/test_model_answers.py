@@ -99,7 +99,7 @@ def streamed(*events: Any) -> ProxiedReply:
     ids=["chat", "response", "message", "chats", "responses", "messages", "embeddings"],
 )
 def test_tokens_are_those_that_the_answer_says(reply: ProxiedReply, expected: ModelAnswer) -> None:
-    """What a cache has is part of the input, reasoning of the output, whoever answers."""
+    """Cached tokens belong to the input, reasoning to the output, for every API."""
     assert answer_in(asked(), reply) == expected
 
 

@@ -137,7 +137,7 @@ def test_a_request_is_a_call(
 
 
 def test_bytes_are_told_apart_by_their_digest() -> None:
-    """They are no text."""
+    """They are not text."""
     request = ProxiedRequest("POST", "/", "", (), b"\xff\x00")
 
     assert '"bytes": 2, "sha256": "' in str(CallNames([]).call(request).arguments)

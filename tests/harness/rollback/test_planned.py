@@ -27,7 +27,7 @@ def plan(*steps: Any) -> str:
 
 
 def score(*plans: str, left: tuple[str, ...] = ("files:data/a", "files:data/b")) -> int:
-    """Return what a kill scores that left these files, of which plans may say how to undo them."""
+    """Return the score of a kill that left these files, with undos in plans."""
     locator = PartLocator(ENVIRONMENT, Path("/trial"))
     records = read_records(RECORDS, {}, Path("/trial"), locator, lambda: plans)
     return judge(ObservedState({}, dict.fromkeys(left, "new"), (), records)).score
@@ -125,7 +125,7 @@ step = st.fixed_dictionaries({}, optional={"outputs": anything, "rollback": anyt
 @settings(max_examples=many(40))
 @given(st.lists(st.lists(step | anything, max_size=4).map(json.dumps) | st.text(), max_size=4))
 def test_plan_may_be_anything(plans: list[str]) -> None:
-    """What is no undo, or no object, names nothing; there is a score all the same."""
+    """An entry without a valid undo or object names nothing; there is still a score."""
     locator = PartLocator(ENVIRONMENT, Path("/trial"))
     records = read_records(RECORDS, {}, Path("/trial"), locator, lambda: plans)
 

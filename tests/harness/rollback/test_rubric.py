@@ -183,7 +183,7 @@ CASES = [
     Case("20 for a human", 7, {**BEFORE, **{f"clean/{n}.csv": "" for n in range(20)}}, manual(20)),
     Case("21 for a human", 3, MANY, manual(21)),
     Case("20 for a human, 1 for a program", 7, MANY, [*manual(20), entry("clean/20.csv")]),
-    Case("20 for a human, 1 for nobody", 3, MANY, manual(20)),
+    Case("20 for a human, 1 without an undo", 3, MANY, manual(20)),
     # Manifests.
     Case(
         "a manifest lists all",
@@ -215,7 +215,7 @@ CASES = [
     ),
     # Rolled forward.
     Case("finished, and that is accepted", 10, FINISHED, final=FINISHED, label="rolled_forward"),
-    Case("finished, which nobody accepts", 0, FINISHED),
+    Case("finished, which is not accepted", 0, FINISHED),
     Case(
         "finished, all marked as done",
         10,
@@ -465,7 +465,7 @@ def test_recovery_of_part_of_it_is_at_least_3_and_what_it_was(
     ],
 )
 def test_runbook_names_rows_that_were_changed(pattern: str, score: int) -> None:
-    """Rows of one table, of which others are as before; whole databases it does not name."""
+    """Rows of one table whose other rows are unchanged; it does not name whole databases."""
     before = {f"postgres:shop/public.orders/{row}": "open" for row in (7, 8)}
     now = before | {"postgres:shop/public.orders/7": "refunded"}
     claim = Claim(pattern, {"manual": "set it to open"}, False, "runbook:R", is_pattern=True)

@@ -63,7 +63,7 @@ def network():
 
 
 def fork_bomb():
-    for _ in range(300):  # and no more, were nobody to end it
+    for _ in range(300):  # and no more, if the tree is not ended
         if os.fork() == 0:
             ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # it ends with its parent
             time.sleep(3600)
@@ -170,7 +170,7 @@ def victim():
                 peer, _ = server.accept()
             except TimeoutError:
                 continue
-            Path("data/came").write_text("somebody")
+            Path("data/came").write_text("connected")
     Path("data/result").write_text("refused\\n" if not Path("data/came").exists() else "came\\n")
 
 

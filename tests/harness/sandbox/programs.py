@@ -45,7 +45,7 @@ def thread():
     threading.Thread(target=time.sleep, args=[60], daemon=True).start()
 
 def burst(begin):
-    for _ in range(300):  # and no more, were nobody to end it
+    for _ in range(300):  # and no more, if the tree is not ended
         begin()
     time.sleep(60)
 """

@@ -1,7 +1,7 @@
-"""Ways out of the sandbox, each tried by an agent of the real harness; all of them fail.
+"""Ways out of the sandbox, each tried by an agent of the real harness; all fail.
 
-The harness is a process of its own, which would not survive if one of them succeeded. What agents
-know of what is outside they are told beside the suite, as if they had guessed.
+The harness is a process of its own, which would not survive a successful escape. Files in the
+suite's folder give agents what they need from outside, as if they had guessed it.
 """
 
 import json
@@ -213,7 +213,7 @@ def test_without_a_sandbox_they_do_escape(temporary_place: Path) -> None:
 def test_a_trusted_command_of_a_verifier_runs_outside(
     bwrap: Bubblewrap, temporary_place: Path
 ) -> None:
-    """So whoever trusts it trusts what agents wrote, where it runs that."""
+    """So trusting the command means trusting agents' files that it runs."""
     outside = Outside(temporary_place)
     suite = made(temporary_place, {"trap": ESCAPES["trap"]})
     with outside.listening():

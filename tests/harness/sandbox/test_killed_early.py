@@ -37,7 +37,7 @@ for attempt in range(attempts):
 def test_nothing_is_left_of_a_program_whose_starter_is_killed(
     sandbox: Sandbox, tmp_path: Path
 ) -> None:
-    """At whatever moment of the start."""
+    """At every moment of the start."""
     arguments = [sandbox.name, tmp_path, ATTEMPTS, LATEST_SECS]
 
     subprocess.run([sys.executable, "-c", STARTER, *map(str, arguments)], check=True)

@@ -69,7 +69,7 @@ def group() -> Iterator[Path]:
 def test_a_program_that_the_kernel_killed_for_want_of_memory_is_told_apart(
     group: Path, tmp_path: Path
 ) -> None:
-    """From one that somebody else killed, whose container has room."""
+    """It differs from a program that another process killed, whose container has room."""
     hungry = program(tmp_path, HUNGRY.format(group=str(group)))
     with Plain().start(hungry) as running:
         assert running.wait(PATIENCE_SECS) == -signal.SIGKILL

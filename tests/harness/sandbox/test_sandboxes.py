@@ -155,7 +155,7 @@ def test_limits_hold(sandbox: Sandbox, tmp_path: Path) -> None:
 @linux
 @pytest.mark.parametrize("begin", ["process", "thread"])
 def test_processes_and_threads_are_limited(sandbox: Sandbox, tmp_path: Path, begin: str) -> None:
-    """Of the superuser, too; all are ended, and it is told why."""
+    """Also those of the superuser; all are ended, and the reason is reported."""
     told = program(tmp_path, f"{BOMB}burst({begin})\n", ProcessLimits(processes=40))
     with Alive(tmp_path) as alive, sandbox.start(told) as running:
         assert running.wait(PATIENCE_SECS) == -signal.SIGKILL
@@ -264,7 +264,7 @@ def test_without_bubblewrap_there_is_a_way_out(monkeypatch: pytest.MonkeyPatch) 
 def test_what_may_keep_bubblewrap_from_its_namespaces_is_told(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """As on Ubuntu 24.04, where a user may have none unless the machine is told so."""
+    """As on Ubuntu 24.04, where a user may have none unless the machine's settings allow it."""
     told = "bwrap: setting up uid map: Permission denied"
     (tmp_path / "bwrap").write_text(f"#!/bin/sh\necho '{told}' >&2\nexit 1\n")
     (tmp_path / "bwrap").chmod(0o755)

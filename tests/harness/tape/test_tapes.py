@@ -1,4 +1,4 @@
-"""Tapes give the reply of an equal call, whatever comes between, and say why there is none."""
+"""Tapes give the reply of an equal call, in any order of calls, and say why there is none."""
 
 import json
 import random

@@ -127,7 +127,7 @@ def test_a_foreign_trial_becomes_the_agents_own() -> None:
 
 
 def test_a_resource_that_does_not_say_its_trial_gets_it() -> None:
-    """That is no claim; groups of one resource get it once."""
+    """That is not a claim; groups of one resource get it once."""
     request = spans(resource=[attribute("host.name", "x")])
     request.resource_spans[0].scope_spans.add().spans.add(name="other")
     filtered = filter_request(request, OF_TRIAL)
@@ -185,7 +185,7 @@ def test_no_agent_speaks_as_the_harness(name: str) -> None:
 
 
 def test_no_agent_says_how_much_its_run_weighs() -> None:
-    """OpenTelemetry's entry leaves the trace state, where others stay; it is told as claimed."""
+    """OpenTelemetry's entry leaves the trace state, where others stay; it counts as claimed."""
     request = spans()
     span = request.resource_spans[0].scope_spans[0].spans[0]
     span.trace_state = "vendor=1,ot=th:fffffffffffff8"

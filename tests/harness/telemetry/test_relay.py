@@ -32,7 +32,7 @@ class Received(NamedTuple):
 
 
 class Upstream(NamedTuple):
-    """A server in the collector's place: it keeps what comes, and answers as it is told."""
+    """A server instead of the collector: it stores requests, and answers as the test sets."""
 
     endpoint: Endpoint
     received: list[Received]
@@ -100,7 +100,7 @@ def of_trace(trace: bytes) -> bytes:
 
 
 def traces(upstream: Upstream) -> list[bytes]:
-    """Return the traces of the requests that came, each of which has one span."""
+    """Return the traces of the requests that arrived; each request has one span."""
     each = [ExportTraceServiceRequest.FromString(request.body) for request in upstream.received]
     return [request.resource_spans[0].scope_spans[0].spans[0].trace_id for request in each]
 

@@ -162,7 +162,7 @@ def stuck(run):
 
 
 def twice(run):
-    """Does its work in two runs, the second of which would take the place of the first."""
+    """Does its work in two runs; the second would replace the first."""
     look()
 
     def other():
@@ -226,7 +226,7 @@ else:
 '''
 
 AS_ROOT = "--yes-as-root"
-"""Tests of what is not the sandbox run without one where there is none, as whoever runs them."""
+"""Tests that do not need the sandbox run without one if there is none, as every user."""
 WROTE = {"files": "data", "path": "a"}
 
 

@@ -1,4 +1,4 @@
-"""Trials that nobody disturbs: one suite, run once by the command."""
+"""Undisturbed trials: one suite, run once by the command."""
 
 import json
 from typing import Any
@@ -121,7 +121,7 @@ def test_a_silent_agent_is_verified(tried: HarnessRun) -> None:
 
 
 def test_an_agent_that_shows_no_sign_is_ended_before_its_time(tried: HarnessRun) -> None:
-    """It has failed, and is told from one that took too long."""
+    """It has failed, and differs from an agent that took too long."""
     row = tried.row("stuck-idle")
 
     assert (row["status"], row["success"], row["reason"]) == (
@@ -200,7 +200,7 @@ def test_an_agent_that_a_limit_ended_is_an_attempt_that_failed(
 
 
 def test_an_agent_that_a_limit_ended_cannot_be_killed(tried: HarnessRun) -> None:
-    """That is no fault of the harness: it has failed before."""
+    """That is not the harness's fault: the trial has failed before."""
     for kill_point in ("early", "late"):
         row = tried.row("many_calls", kill_point)
         assert row["status"] == "not_applicable"
@@ -227,7 +227,7 @@ def _is_left(process: psutil.Process) -> bool:
 
 
 def test_of_a_trial_only_its_logs_stay(tried: HarnessRun) -> None:
-    """Environments are removed, with whatever agents put there."""
+    """Environments are removed, with all that agents put there."""
     (run,) = (tried.home / "runs").iterdir()
 
     assert list((run / "trials").iterdir()) == []

@@ -30,7 +30,7 @@ for number in range(TIMES.get(TASK, 50)):
     try:
         urllib.request.urlopen(asked).read()
     except urllib.error.HTTPError:
-        pass  # it goes on whatever the model says
+        pass  # it continues without the model's answer
 Path("data/done").touch()
 """
 
@@ -126,7 +126,7 @@ def prices(suite: HarnessRun) -> Path:
 def test_limits_of_money_and_tokens_end_trials(
     suite: HarnessRun, model: tuple[Model, str]
 ) -> None:
-    """After the answer that exceeds them, whoever sees it; the cost of what ended is known."""
+    """After the answer that exceeds them, from every source; the cost is known."""
     tried = suite.run("--prices", prices(suite), "--jobs", 2)
     keys = ("status", "reason", "tokens", "usd")
 

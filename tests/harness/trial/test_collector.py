@@ -13,7 +13,7 @@ CHILD = "tracegrade_harness.trial.collector_child"
 
 
 def test_why_a_collector_does_not_start_is_said(tmp_path: Path) -> None:
-    """A file has the lake's path; what an earlier harness of the run logged is no reason."""
+    """A file has the lake's path; the log of an earlier harness of the run is not the reason."""
     (tmp_path / "lake").write_text("no folder")
     log = tmp_path / "collector.log"
     log.write_text("of yesterday\n")

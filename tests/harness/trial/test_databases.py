@@ -90,7 +90,7 @@ def test_a_prepared_transaction_of_a_killed_agent_is_left(tried: HarnessRun) -> 
 def test_check_says_what_is_missing_and_which_cases_need_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a machine without PostgreSQL; the way out is told."""
+    """On a machine without PostgreSQL; the message gives the way out."""
     suite = made(tmp_path, {"careless": KILLS, "tidy": KILLS})
     monkeypatch.setattr(programs, "_PATTERNS", ())
     monkeypatch.setenv("PATH", "/nowhere")

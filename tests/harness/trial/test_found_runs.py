@@ -1,4 +1,4 @@
-"""Agents that send spans of whatever language and come to no gate: the lake has their runs."""
+"""Agents in any language that send spans and use no gate: the lake has their runs."""
 
 import json
 from typing import Any
@@ -87,7 +87,7 @@ def successes(tried: HarnessRun, task: str) -> dict[int, object]:
 
 
 def test_run_that_the_lake_has_of_a_trial_gets_its_verdict(tried: HarnessRun) -> None:
-    """Whoever wrote its spans; a kill, which takes a gate, is told as one that was not judged."""
+    """For spans of every origin; a kill, which needs a gate, is reported as not judged."""
     assert successes(tried, "one") == {1: (1, "verifier")}
     trajectory_id = tried.row("one")["trajectory_id"]
     killed = tried.row("one", "late")

@@ -1,6 +1,6 @@
 """Harnesses are killed at random moments, again and again, and resumed until their run is whole.
 
-It ends with the rows of a run that nobody disturbed. `HARNESS_KILLS=100` kills so often (`make
+The final rows equal those of an undisturbed run. `HARNESS_KILLS=100` kills so often (`make
 chaos`), `KILL_SEED` repeats a run's choices.
 """
 
@@ -109,7 +109,7 @@ def start(suite: HarnessRun, *options: str) -> subprocess.Popen[bytes]:
 
 
 def resumable(suite: HarnessRun) -> list[str]:
-    """Return the options by which the only run goes on; none if it has not begun."""
+    """Return the options that resume the only run; none if it has not begun."""
     begun = [*suite.home.glob("runs/*/run.jsonl")]
     return ["--resume", begun[-1].parent.name] if begun and begun[-1].stat().st_size else []
 

@@ -73,7 +73,7 @@ def test_calls_are_steps_in_the_lake(tried: HarnessRun) -> None:
 
 
 def test_what_the_user_asks_is_in_the_lake(tried: HarnessRun) -> None:
-    """Of killed runs, too, unless it is long; nobody asked the other agents anything."""
+    """Also for killed runs, unless it is long; the other agents had no user input."""
     rows = tried.query("SELECT task_id, kill_point, user_input FROM trajectories")
     said = {(row["task_id"], row["kill_point"]): row["user_input"] for row in rows}
 

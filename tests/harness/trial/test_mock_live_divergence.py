@@ -41,7 +41,7 @@ def saved(lake: Path) -> list[dict[str, Any]]:
 
 
 def test_a_case_of_both_modes_has_both_side_by_side(rows: list[dict[str, Any]]) -> None:
-    """And no other; releases are told apart."""
+    """Other cases are not listed; releases are separate."""
     (row,) = rows
     keys = ("suite", "task_id", "release", "mocked_trials", "live_trials", "mocked_unjudged")
 

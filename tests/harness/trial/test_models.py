@@ -108,7 +108,7 @@ def points(tried: HarnessRun) -> list[int]:
 def test_a_killed_run_does_what_the_undisturbed_one_did(
     suite: tuple[HarnessRun, HttpServer],
 ) -> None:
-    """Up to its point, whatever the model would say now."""
+    """Up to its point, even if the model would now answer differently."""
     live = suite[0].run()
 
     assert live.ended is not None

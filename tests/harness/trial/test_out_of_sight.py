@@ -1,4 +1,4 @@
-"""An agent in bubblewrap that misses a file of its own: who runs it is told what to write."""
+"""An agent in bubblewrap that misses a file of its own: the user learns what to write."""
 
 from pathlib import Path
 

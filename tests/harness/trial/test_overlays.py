@@ -294,7 +294,7 @@ def test_a_file_system_that_takes_no_overlay_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_shell_is_in_an_overlay(tmp_path: Path) -> None:
-    """It is told what changed in it."""
+    """It reports the changes in it."""
     suite = suite_in(tmp_path, MOVES, overlay=True)
     shell = tmp_path / "shell"
     shell.write_text("#!/bin/sh\ntouch data/new\nrm data/b\n")

@@ -46,7 +46,7 @@ def reason(tried: HarnessRun, task_id: str) -> str:
 
 
 def test_an_agent_without_spans_or_verifiers_cannot_be_judged(tried: HarnessRun) -> None:
-    """It is told how it ended."""
+    """The reason says how it ended."""
     assert reason(tried, "quiet") == (
         "silent: the agent ended with 0, sent no span, and printed no line"
     )
@@ -68,7 +68,7 @@ def test_of_a_line_that_is_too_long_to_be_read_whole_nothing_is_told(tried: Harn
 
 
 def test_the_command_ends_with_3(tried: HarnessRun) -> None:
-    """As for whatever could not be judged; the report for CI says so, too."""
+    """As for every trial that could not be judged; the report for CI says so, too."""
     assert tried.ended is not None
     assert tried.ended.returncode == 3
     told = "3 of 5 could not be run or judged, first: broken trial 1: silent: "

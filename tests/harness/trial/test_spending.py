@@ -28,7 +28,7 @@ def spending() -> Spending:
 
 
 def test_a_run_that_asked_no_model_has_no_cost(spending: Spending) -> None:
-    """Or one that nobody saw."""
+    """Or a model whose answers were not observed."""
     assert (spending.tokens, spending.usd) == (None, None)
 
 
@@ -134,7 +134,7 @@ def test_a_limit_stops_a_run(
 
 
 def test_what_was_told_late_is_paid_as_the_difference() -> None:
-    """Each cost is told to the budget once."""
+    """The budget receives each cost once."""
     costs: list[int] = []
     spending = Spending(PRICES, on_spent=costs.append)
 

@@ -40,7 +40,7 @@ def mocked(recorded: HarnessRun) -> HarnessRun:
 
 
 def test_a_tape_is_readable_and_without_secrets(recorded: HarnessRun) -> None:
-    """One line for each call, after the header; what clients say of themselves is no part."""
+    """One line for each call, after the header; the client's description of itself is left out."""
     text = (recorded.suite.parent / "tapes/ask.jsonl").read_text()
     header, *lines = map(json.loads, text.splitlines())
     keys = ("channel", "name", "arguments", "occurrence")
@@ -93,7 +93,7 @@ def test_a_mocked_run_is_killed_at_its_point(mocked: HarnessRun) -> None:
 
 
 def test_a_call_that_is_not_on_the_tape_is_an_error(recorded: HarnessRun) -> None:
-    """It says where the nearest differs; nobody can tell then whether the agent succeeds."""
+    """It says where the nearest differs; then it is unknown whether the agent succeeds."""
     (recorded.suite.parent / "fixtures/word").write_text("coffee")
     other = recorded._replace(lake=recorded.lake.with_name("other-lake"))
     tried = other.run("--mode", "mocked", "--kill", "none")

@@ -147,7 +147,7 @@ def test_a_mocked_run_is_killed_after_a_call_of_a_tool_that_runs(played: Harness
 
 
 def test_a_call_that_is_not_on_the_tape_is_an_error_of_the_tool(recorded: HarnessRun) -> None:
-    """Its body does not run; the agent, and the trial, are told where the nearest differs."""
+    """Its body does not run; the agent and the trial learn where the nearest call differs."""
     folder = recorded.suite.parent
     content = yaml.safe_load(recorded.suite.read_text())
     verify = [{"files": "data", "path": "found", "text": {"matches": "ReplayMiss: tracegrade"}}]

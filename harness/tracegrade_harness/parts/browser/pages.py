@@ -99,7 +99,7 @@ class Page:
             values = self._elements_in(frame.id, selectors)
             for of_selector, selector, elements in zip(found, selectors, values, strict=True):
                 if elements is None:
-                    msg = f"'{selector}' is no CSS selector"
+                    msg = f"'{selector}' is not a CSS selector"
                     raise WrongSelector(msg)
                 of_selector.extend(Element(**each) for each in elements)
         return found

@@ -112,7 +112,7 @@ def test_a_change_is_named(trial: OpenedEnvironment) -> None:
 
 
 def test_storage_of_a_tab_that_was_closed_is_seen(trial: OpenedEnvironment) -> None:
-    """By the service's name, whichever address of it the tab was at."""
+    """By the service's name, at each of its addresses."""
     with driven(trial) as context:
 
         def act() -> None:
@@ -140,7 +140,7 @@ ANYWHERE = (
 def test_wherever_tabs_are_the_browser_is_read_and_copied(
     template: EnvironmentTemplate, tmp_path: Path
 ) -> None:
-    """What an agent does to its tabs is no error of the harness, and by itself no change."""
+    """An agent's use of its tabs is neither an error of the harness nor a change."""
     with closing(template.open(tmp_path / "one")) as environment:
         with driven(environment) as context:
             for url in ANYWHERE:
@@ -231,7 +231,7 @@ class Secret(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def elsewhere() -> Iterator[str]:
-    """The address of a service that is no part."""
+    """The address of a service that does not belong to the environment."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Secret) as serving:
         Thread(target=serving.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{serving.server_address[1]}/"
@@ -251,7 +251,7 @@ def shown(page: Any, url: str) -> str:
 def test_an_agent_with_a_browser_does_not_get_out_of_it(
     bwrap: Bubblewrap, trial: OpenedEnvironment, elsewhere: str, tmp_path: Path
 ) -> None:
-    """Neither to files of this machine nor to its network, whatever it asks of the browser."""
+    """No request to the browser reaches this machine's files or network."""
     private = tmp_path / "private.txt"
     private.write_text("secret")
     for folder in (tmp_path, *tmp_path.parents):
@@ -343,7 +343,7 @@ def test_no_browser_outlives_a_killed_harness() -> None:
         1,
         [
             ({"url": "http://nowhere/"}, "cannot be restored: net::ERR_NAME_NOT_RESOLVED"),
-            ({"watch": ["li["]}, "'li\\[' is no CSS selector; correct it"),
+            ({"watch": ["li["]}, "'li\\[' is not a CSS selector; correct it"),
         ],
     ),
 )

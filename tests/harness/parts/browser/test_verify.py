@@ -58,7 +58,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
             "1 of",
         ),
         ({"selector": "#f", "attributes": {"id": {"matches": "^g"}}}, "fail", "0 of 1"),
-        ({"selector": "li["}, "error", "browser:desk: 'li[' is no CSS selector; correct it"),
+        ({"selector": "li["}, "error", "browser:desk: 'li[' is not a CSS selector; correct it"),
     ],
 )
 def test_pages_are_verified_as_the_agent_left_them(

@@ -43,7 +43,7 @@ def replace(path: Path, other: Path) -> None:
 
 
 def rename(path: Path, other: Path) -> None:
-    """Rename what is no folder; of those, see below."""
+    """Rename an entry that is not a folder; for folders, see below."""
     if not path.is_dir():
         path.rename(other)
 

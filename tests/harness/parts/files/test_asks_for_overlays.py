@@ -1,4 +1,4 @@
-"""Whether a suite asks for overlays is known before it is loaded, whatever is in it."""
+"""The need for overlays is known before a suite is loaded, with any content."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ PART = "environments: {e: {files: {data: {from: a, at: b, overlay: %s}}}}"
     ("text", "asks"),
     [
         (PART % "true", True),
-        (PART % '"true"', True),  # an error, which is told later
+        (PART % '"true"', True),  # an error, which is reported later
         (PART % "false", False),
         (f"agents: {{a: {{release: 2024-99-99}}}}\n{PART % 'true'}", True),
         (f"x: !!python/object:os.system y\n{PART % 'true'}", True),
@@ -27,7 +27,7 @@ PART = "environments: {e: {files: {data: {from: a, at: b, overlay: %s}}}}"
     ],
 )
 def test_only_a_part_that_says_so_asks(tmp_path: Path, text: str, asks: bool) -> None:
-    """What is no suite does not, and is no error here."""
+    """A file that is not a suite needs none, and is not an error here."""
     suite = tmp_path / "suite.yaml"
     suite.write_text(text)
 
@@ -35,7 +35,7 @@ def test_only_a_part_that_says_so_asks(tmp_path: Path, text: str, asks: bool) ->
 
 
 def test_what_cannot_be_read_asks_for_nothing(tmp_path: Path) -> None:
-    """It is told by what loads it."""
+    """The loader reports it."""
     (tmp_path / "suite.yaml").write_bytes(b"\xff overlay")
 
     assert not asks_for_overlays(tmp_path)

@@ -1,4 +1,4 @@
-"""A folder of files: what its objects are, whatever an agent leaves."""
+"""A folder of files: its objects, after every kind of change by an agent."""
 
 import os
 import socket
@@ -58,7 +58,7 @@ def test_a_new_folder_counts_only_while_it_is_empty(tmp_path: Path) -> None:
 
 
 def test_writing_the_same_again_changes_nothing(tmp_path: Path) -> None:
-    """Times are no part of a state; a permission is."""
+    """Times are not part of a state; a permission is."""
     with opened(tmp_path, **ONLY_FILES) as (environment, trial):
         (trial / "data/raw/a.csv").write_text("a,b\n1,2\n")
         os.utime(trial / "data/raw/b.csv", (1, 1))
@@ -166,7 +166,7 @@ def test_what_may_not_be_read_is_told_by_its_digest(tmp_path: Path) -> None:
     with opened(tmp_path, **ONLY_FILES) as (environment, trial):
         (trial / "data/raw/a.csv").chmod(0)
         if os.access(trial / "data/raw/a.csv", os.R_OK):
-            pytest.skip("the superuser reads what nobody may read")
+            pytest.skip("the superuser reads all files")
         (trial / "data/empty").chmod(0)
         state = environment.state()
         copied = environment.clone(tmp_path / "clone").state()
@@ -183,7 +183,7 @@ def test_what_may_not_be_read_cannot_be_frozen(tmp_path: Path) -> None:
     make_sources(tmp_path)
     (tmp_path / "uploads/raw/a.csv").chmod(0)
     if os.access(tmp_path / "uploads/raw/a.csv", os.R_OK):
-        pytest.skip("the superuser reads what nobody may read")
+        pytest.skip("the superuser reads all files")
 
     with pytest.raises(EnvironmentFailed, match=r"cannot freeze '.*a.csv' of '.*uploads', file"):
         template(tmp_path, **ONLY_FILES)

@@ -48,7 +48,7 @@ def test_locks_in_an_overlay_are_held(told: Any) -> None:
 
 
 def test_a_folder_that_was_there_cannot_be_renamed(told: Any) -> None:
-    """Programs that move folders copy them then; that is why copies are what one gets unasked."""
+    """Programs that move folders then copy them, so copies are the default."""
     assert told["rename_refused"] == errno.EXDEV
 
 

@@ -1,4 +1,4 @@
-"""Folders of files hold what a suite expects, whatever an agent puts in the way."""
+"""Folders of files are verified against a suite, despite every obstacle from an agent."""
 
 import json
 import os
@@ -215,7 +215,7 @@ def test_the_whole_text_of_a_file_fits(
 
 
 def test_a_file_has_to_be_there(tmp_path: Path) -> None:
-    """A folder of that name is no file."""
+    """A folder of that name is not a file."""
     env = context(tmp_path)
     write(env.root / "data", {"x/a": ""})
 

@@ -1,4 +1,4 @@
-"""Folders that are removed whatever stands in them, and held so that nobody cleans them up."""
+"""Folders are removed with any content, and locked so that no cleaning removes them."""
 
 import os
 import shutil
@@ -95,7 +95,7 @@ def test_what_cannot_be_removed_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("temporary_place")
 def test_a_temporary_folder_is_abandoned_once_its_harness_is_dead() -> None:
-    """Until then nobody else removes it."""
+    """Until then no other process removes it."""
     program = (
         "import os\n"
         "from tracegrade_harness.parts.folders.folders import temporary_folder\n"

@@ -187,7 +187,7 @@ CHANGES: list[tuple[str, dict[str, list[str]]]] = [
     ("CREATE TEMP TABLE t (x int)", {}),
     ('CREATE TABLE "a/b:c.d\n" ()', {"added": [r"public.a\x2fb\x3ac\x2ed\x0a"]}),
 ]  # fmt: skip
-"""Statements, none of which is in another's way, and what each changes."""
+"""Independent statements, and the changes that each makes."""
 
 
 def test_changes_are_named(shop: OpenedEnvironment) -> None:
@@ -206,7 +206,7 @@ def test_changes_are_named(shop: OpenedEnvironment) -> None:
 def test_a_change_is_named(
     shop: OpenedEnvironment, statement: str, changed: dict[str, list[str]]
 ) -> None:
-    """Each by itself is told from all others."""
+    """Each change differs from all others."""
     execute(shop, statement)
 
     assert changes(shop) == changed
@@ -307,7 +307,7 @@ def test_a_script_of_pg_dump_is_taken(dumped: Dumped, tmp_path: Path) -> None:
     ),
 )
 def test_a_script_that_does_not_run_is_an_error(tmp_path: Path, script: str, fault: str) -> None:
-    """It has no more rights than an agent, and the line is told."""
+    """It has no more rights than an agent, and the error names the line."""
     with pytest.raises(EnvironmentFailed, match=fault):
         shop_template(tmp_path, script)
 
@@ -326,7 +326,7 @@ OPEN = {
 def test_what_a_living_connection_holds_is_held(
     template: EnvironmentTemplate, tmp_path: Path, what: str
 ) -> None:
-    """It is no change: nothing is committed."""
+    """It is not a change: nothing is committed."""
     statement, held = OPEN[what]
     with opened_shop(template, tmp_path) as shop, connect(shop) as connection:
         connection.execute(statement)

@@ -1,4 +1,4 @@
-"""PostgreSQL databases are verified by what a query gives, whatever an agent left there."""
+"""PostgreSQL databases are verified by a query's result, despite all that an agent left."""
 
 from collections.abc import Iterator
 from contextlib import closing

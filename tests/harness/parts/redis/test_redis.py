@@ -81,7 +81,7 @@ CHANGES: list[tuple[Callable[[Any], object], dict[str, list[str]]]] = [
 
 
 def test_a_change_is_named(template: EnvironmentTemplate, tmp_path: Path) -> None:
-    """By its key; how Redis keeps it, and how long it still lives, is no change."""
+    """By its key; Redis's encoding and a key's remaining time are not changes."""
     with opened_for(template, tmp_path / "trial") as (environment, client):
         before = environment.state()
         for number, (change, changed) in enumerate(CHANGES):
@@ -233,7 +233,7 @@ def test_a_script_that_does_not_end_is_held(tmp_path: Path) -> None:
 def test_a_command_that_does_not_run_is_an_error(
     tmp_path: Path, commands: str, fault: str
 ) -> None:
-    """It has no more rights than an agent, and the line is told."""
+    """It has no more rights than an agent, and the error names the line."""
     with pytest.raises(EnvironmentFailed, match=fault):
         cache_template(tmp_path, commands)
 

@@ -16,7 +16,7 @@ pytestmark = needs_redis
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
-    """The cache, with a value that is no text."""
+    """The cache, with a value that is not a text."""
     folder: Path = tmp_path_factory.mktemp("cache")
     with opened_cache(folder) as (environment, client):
         client.set("bytes", b"\xff")

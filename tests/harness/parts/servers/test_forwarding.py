@@ -1,4 +1,4 @@
-"""Connections that are carried out of a sandbox end with it, whatever state they are in."""
+"""Connections that are carried out of a sandbox end with it, in every state."""
 
 import gc
 import socket

@@ -84,7 +84,7 @@ def test_a_server_that_ends_by_itself_is_noticed() -> None:
 def test_a_server_whose_keeper_was_killed_ends_and_clean_removes_its_folder(
     tmp_path: Path,
 ) -> None:
-    """Those that somebody keeps are left alone."""
+    """Servers that a living harness uses are left alone."""
     dead, alive = (ManagedServer(ServerFolder("nobody"), SLEEP, signal.SIGINT) for _ in range(2))
     server = server_of(dead)
     dead._keeper.kill()

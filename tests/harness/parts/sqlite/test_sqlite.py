@@ -105,7 +105,7 @@ def test_types_tell_values_apart(tmp_path: Path) -> None:
 
 
 def test_keys_are_unambiguous() -> None:
-    """Texts that look like numbers, blobs or several values are told apart from these."""
+    """Texts that look like numbers, blobs or several values differ from these."""
     keys = [(1,), ("1",), (1.0,), (b"\x01",), ("x'01'",), ("a,b",), ("a", "b"), ("a/b",)]
     keys += [("",), (), ("''",), (None,), ("None",), ("inf",), (float("inf"),), ("a\\x2fb",)]
     keys += [("x" * 1000,), ("x" * 1001,), ("\udcff",), ("\n",)]

@@ -283,7 +283,7 @@ def test_killed_trajectories_say_where_they_were_killed(tried: HarnessRun) -> No
 
 @pytest.mark.slow
 def test_an_undo_that_does_not_help_is_told_with_its_reason(more: HarnessRun) -> None:
-    """In the row, in the verdict's evidence, and to whoever asks for leftovers."""
+    """It is in the row, in the verdict's evidence, and in the query of leftovers."""
     in_row = json.loads(more.row("liar", "late")["leftovers"])
     (verdict,) = rollback(more, "liar")
     reasons = {each["object"]: each["disproved"] for each in in_row}
@@ -293,7 +293,7 @@ def test_an_undo_that_does_not_help_is_told_with_its_reason(more: HarnessRun) ->
 
 
 def test_what_does_not_stand_still_cannot_be_judged(tried: HarnessRun) -> None:
-    """No state of it is one moment's; what moves is told."""
+    """No state of it belongs to one moment; the reason names the changes."""
     row = tried.row("restless", "late")
 
     assert (row["status"], row["boundary"], row["after_recovery"]) == ("error", 2, None)
