@@ -401,7 +401,7 @@ def review(
     value: Annotated[
         int | None, typer.Option(help="Its score: 0, 3, 5, 7 or 10.", metavar="VALUE")
     ] = None,
-    reason: Annotated[str | None, typer.Option(help="Why, for those who read it.")] = None,
+    reason: Annotated[str | None, typer.Option(help="Why, for later readers.")] = None,
     by: Annotated[
         str | None, typer.Option(help="Your name.", envvar="USER", metavar="NAME")
     ] = None,

@@ -79,7 +79,7 @@ def test_a_run_goes_by_the_defaults(tmp_path: Path) -> None:
         ("tidy", 1, "done", None),
     ]
     assert as_said.ended is not None
-    assert "sandbox: none, so agents read, write and reach" in as_said.ended.stdout
+    assert "sandbox: none; agents can read, write and reach" in as_said.ended.stdout
 
 
 @pytest.mark.slow

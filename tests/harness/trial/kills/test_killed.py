@@ -209,7 +209,7 @@ def test_a_silent_agent_cannot_be_killed_between_calls(more: HarnessRun) -> None
     row = more.row("silent", "late")
 
     assert row["status"] == "error"
-    assert row["reason"].startswith("silent: no agent span came")
+    assert row["reason"].startswith("silent: no agent span reached")
     assert more.row("silent")["success"] is True
 
 
