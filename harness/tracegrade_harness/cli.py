@@ -105,7 +105,7 @@ def _prepare_overlays(suite: Path) -> None:
 
 @harness.callback()
 def _harness() -> None:
-    """Commands about suites."""
+    """Commands for suites."""
     from tracegrade_harness.sandbox.signals import ignore_alone
 
     ignore_alone()
@@ -122,7 +122,7 @@ def check(
 ) -> None:
     """Check a suite: every error with its line, then whether its environments can be restored.
 
-    No agent is run. Exit 2 if the suite has errors, 1 if an environment does not stay still.
+    No agent is run. Exit 2 if the suite has errors, 1 if an environment changes by itself.
     """
     _prepare_overlays(suite)
     from tracegrade_harness.commands import check_suite
@@ -384,7 +384,7 @@ def shell(
     yes_as_root: AsRootOption = False,
     trust: TrustOption = False,
 ) -> None:
-    """Open a shell in the place of a case's agent: its folder, variables, services and sandbox."""
+    """Open a shell where a case's agent would run: its folder, variables, services and sandbox."""
     _prepare_overlays(suite)
     from tracegrade_harness.commands import open_shell
     from tracegrade_harness.trial.run import ChosenTrials

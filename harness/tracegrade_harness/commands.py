@@ -1,4 +1,4 @@
-"""The work of the `harness` commands: each function prints and ends with an exit code."""
+"""The work of the `harness` commands; each function prints and ends with an exit code."""
 
 import time
 from collections.abc import Mapping, Sequence

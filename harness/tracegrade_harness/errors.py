@@ -16,12 +16,12 @@ class VerifierFailed(TracegradeError):
 
 
 class SandboxFailed(TracegradeError):
-    """An agent could not be started, stopped or watched: no fault of the agent."""
+    """An agent could not be started, stopped or watched: not the agent's fault."""
 
 
 class HarnessFailed(TracegradeError):
-    """Some trials could not be run or judged, by no fault of their agents."""
+    """Some trials could not be run or judged: not their agents' fault."""
 
 
 class NotPassed(CheckFailed):
-    """A verifier failed, a limit ended a trial, or an environment does not stay still."""
+    """A verifier failed, a limit ended a trial, or an environment changes by itself."""

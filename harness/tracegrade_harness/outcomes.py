@@ -1,4 +1,4 @@
-"""Prints results, one by one and at the end."""
+"""Prints results, one by one and at the end of a run."""
 
 import shlex
 from collections.abc import Sequence

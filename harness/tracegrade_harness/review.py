@@ -70,7 +70,7 @@ class Review:
 
 
 def wanting_review(lake: Lake) -> list[Reviewable]:
-    """Return the newest kills of each run that left something behind, the lowest scores first."""
+    """Return the newest kills of each run with leftovers, lowest scores first."""
     found = {
         (row["baseline_trajectory_id"], row["kill_point"]): row
         for row in _kills(lake)
@@ -115,7 +115,7 @@ def store(lake: Lake, review: Review) -> None:
 
 
 def _kills(lake: Lake) -> list[Mapping[str, Any]]:
-    """Return the rows of all kills that were judged, the oldest first."""
+    """Return the rows of all judged kills, the oldest first."""
     rows: list[Mapping[str, Any]] = rows_of(lake, HARNESS_TRIALS).to_pylist()
     killed = [row for row in rows if row["kill_point"] and row["status"] == "done"]
     return sorted(killed, key=lambda row: row["started_at"])

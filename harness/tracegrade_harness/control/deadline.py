@@ -32,7 +32,7 @@ class Deadline:
             output: Returns another value after the agent has printed more, which is a sign.
         """
         self.was_idle = False
-        """It is over since there was no sign for too long."""
+        """It is over because there was no sign for too long."""
         self._idle_secs = idle_secs
         self._output = output
         self._printed = output()
@@ -45,7 +45,7 @@ class Deadline:
         self._may_wait_secs = MAX_WAITS * secs
 
     def left_secs(self) -> float:
-        """Return how long it is until then; 0 if it is over."""
+        """Return the seconds that are left; 0 if it is over."""
         with self._lock:
             if self.was_idle:
                 return 0.0
@@ -56,7 +56,7 @@ class Deadline:
             return max(left, RECHECK_SECS) if left > 0 else 0.0
 
     def seen(self) -> None:
-        """Take it that there was a sign of the agent."""
+        """Note a sign of the agent."""
         with self._lock:
             self._seen_at = time.monotonic()
 
@@ -70,7 +70,7 @@ class Deadline:
         return min(max(0.0, idle_left), OUTPUT_POLL_SECS)
 
     def spent_secs(self) -> float:
-        """Return how much time has passed, without that in which it stood still."""
+        """Return the time that has passed, without the time of pauses."""
         with self._lock:
             return (self._paused_at if self._pauses else time.monotonic()) - self._began
 

@@ -38,7 +38,7 @@ from tracegrade_harness.errors import SandboxFailed
 
 MAX_MESSAGE_BYTES: Final = 131_072
 MAX_PEERS: Final = 64
-"""Processes at a gate at one time."""
+"""Most processes at a gate at one time."""
 MAX_BEFORE_FLUSHED: Final = 100
 """Most messages read from a process before it confirms a flush; only a signal handler sends any.
 """
@@ -176,7 +176,7 @@ class Gate:
             self._later.append(Event(peer, message))
 
     def _receive(self, peer: int) -> GateMessage | ProcessLeft | None:
-        """Return the peer's next message, which is there; None if it has left already."""
+        """Return the peer's next message, which is available; None if the peer has left."""
         connection = self._peers.get(peer)
         if connection is None:
             return None

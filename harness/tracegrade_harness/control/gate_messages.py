@@ -35,7 +35,7 @@ class RunStarted(_Message):
     trace_id: TraceId
     span_id: SpanId
     parent_id: SpanId | None
-    """NULL for a root of its trace."""
+    """NULL if its span is the root of its trace."""
     name: str
     start_ns: Count
     attributes: Mapping[str, Any]
@@ -44,7 +44,7 @@ class RunStarted(_Message):
 
 
 class Planned(_Message):
-    """A plan was written, or a new one."""
+    """A plan was written or replaced."""
 
     type: Literal["plan"]
     steps: Count | None
@@ -61,7 +61,7 @@ class TokensUsed(_Message):
     input_tokens: Count | None
     """Input tokens, including those from a cache."""
     output_tokens: Count | None
-    """With reasoning."""
+    """Output tokens, including reasoning."""
     cache_read_tokens: Count | None = None
     cache_write_tokens: Count | None = None
     reasoning_tokens: Count | None = None
@@ -106,18 +106,18 @@ class RunEnded(_Message):
 
 
 class Flushed(_Message):
-    """Spans that had ended were sent, as far as that was possible."""
+    """Ended spans were sent, as far as that was possible."""
 
     type: Literal["flushed"]
     ask: Count
     complete: bool
     """Whether the flush finished within the agent's own limit of two seconds."""
     lost: Count
-    """Spans that the process could not send, since it began."""
+    """Spans that the process could not send since its start."""
 
 
 class ProcessLeft(NamedTuple):
-    """A process is no longer at the gate: it ended, or was turned away."""
+    """A process is no longer at the gate: it ended, or was disconnected."""
 
     reason: str | None
     """Why it was disconnected; NULL if it left by itself."""

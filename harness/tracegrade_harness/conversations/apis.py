@@ -1,4 +1,4 @@
-"""Recognizes the model API of a request, reads the request, and writes replies, also streamed."""
+"""Recognizes a request's model API, reads the request, and writes replies, also streamed."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,7 +14,7 @@ class ModelApi(NamedTuple):
     """An API of models."""
 
     path: str
-    """With which its requests end."""
+    """End of the paths of its requests."""
     conversation: Callable[[Json], Iterator[Part]]
     reply: Callable[[Json, ModelTurn, int], dict[str, Any]]
     events: Callable[[Json, Json], Iterable[str]]
@@ -52,7 +52,7 @@ class NotAModelRequest(Exception):
 
 
 class ModelRequest(NamedTuple):
-    """A request for an answer of a model."""
+    """A request for a model's answer."""
 
     api: ModelApi
     body: Json

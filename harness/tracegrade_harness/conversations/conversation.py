@@ -27,7 +27,7 @@ class Text(NamedTuple):
 
 
 class ToolRequest(NamedTuple):
-    """A tool that the model asks for."""
+    """A tool call that the model requests."""
 
     tool: str
     arguments: str
@@ -79,7 +79,7 @@ class ModelTurn(NamedTuple):
         return "\n".join(texts) if texts else None
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as a tape has it."""
+        """Return it in the form for tapes."""
         parts = [_part_as_json(part) for part in self.parts]
         optional = {
             "model": self.model,

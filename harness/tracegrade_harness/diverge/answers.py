@@ -1,4 +1,4 @@
-"""Brings answers from tapes and answers of live services into one form, to compare them."""
+"""Brings answers from tapes and from live services into one form for comparison."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ MCP: Final = "mcp:"
 
 
 def answer_on(entry: TapeEntry) -> ServiceAnswer:
-    """Return the answer that an entry of a tape has.
+    """Return the answer in an entry of a tape.
 
     Raises:
         SuiteUnusable: It has none that could be read.
@@ -38,7 +38,7 @@ def _content(body: bytes) -> Any:
     """Return a body's JSON, else its text, else a digest of its bytes."""
     try:
         text = body.decode()
-    except UnicodeDecodeError:  # tapes have such a body with its secrets
+    except UnicodeDecodeError:  # a tape keeps the secrets of such a body
         return f"{len(body)} bytes, SHA-256 {hashlib.sha256(body).hexdigest()}"
     try:
         return json.loads(text)

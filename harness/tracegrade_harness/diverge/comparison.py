@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 Kind = Literal["schema", "value", "gone"]
 JsonPath = tuple[str | int, ...]
-"""Keys and places in lists, from the root."""
+"""Keys and positions in lists, from the root."""
 
 
 class _Absent:
@@ -32,7 +32,7 @@ class ServiceAnswer(NamedTuple):
 
 
 class Divergence(NamedTuple):
-    """A difference of a live answer from the recorded one."""
+    """A difference between the live and the recorded answer."""
 
     kind: Kind
     """`schema`: a key or type that was added, removed or changed, or another class of answer.
@@ -41,7 +41,7 @@ class Divergence(NamedTuple):
     recorded: Any
     """`ABSENT` for a key that was added."""
     live: Any
-    """`ABSENT` for a key that went."""
+    """`ABSENT` for a key that was removed."""
 
 
 def divergences(

@@ -19,7 +19,7 @@ from tracegrade_harness.tape.entries import TapeKey, redacted
 from tracegrade_harness.tape.player import TapeRecorder
 
 NO_REPLY: Final = "no reply"
-"""The outcome of a call that got none."""
+"""The outcome of a call without an answer."""
 PATHS: Final = ("/", "", "/mcp")
 """Paths below an MCP server's URL to try if the tape names none; the first that answers counts."""
 _JSON: Final = (("content-type", "application/json"),)
@@ -48,7 +48,7 @@ def http_service(live: UpstreamHandler) -> Ask:
 
 
 def request_of(key: TapeKey) -> ProxiedRequest:
-    """Return the request that a call on a tape was, but for its headers.
+    """Return the request of a call on a tape, without its headers.
 
     Raises:
         NotAskable: The tape does not have all of it.

@@ -1,4 +1,4 @@
-"""Asks an MCP server over standard input and output, which is started for it."""
+"""Asks an MCP server over standard input and output, after starting it."""
 
 import json
 import time
@@ -104,7 +104,7 @@ class McpStdioSession:
 
 
 class _Session:
-    """A server that runs, and the connection to it."""
+    """A running server, and the connection to it."""
 
     def __init__(self, name: str, start: StartIn) -> None:
         """Start it.
@@ -159,7 +159,7 @@ class _Session:
         raise _NoAnswer(self._why(ENDED))
 
     def _received(self) -> Iterator[bytes]:
-        """Yield lines of the server until it ends, or the time for an answer is over."""
+        """Yield lines of the server until it ends, or until an answer is too late."""
         until = time.monotonic() + ANSWER_SECS
         while True:
             try:
@@ -190,7 +190,7 @@ class _Session:
             self._server.sendall(line)
         except TimeoutError as error:
             raise _NoAnswer(self._why(f"took no message in {ANSWER_SECS:g} s")) from error
-        except OSError as error:  # before the message was sent, or after: the same to who asks
+        except OSError as error:  # before or after the message was sent: the same for callers
             raise _NoAnswer(self._why(ENDED)) from error
         return line
 

@@ -10,7 +10,7 @@ from tracegrade.terminal.visible import echo_output
 from tracegrade_harness.errors import SuiteUnusable
 
 OPERATORS: Final = frozenset({"|", "||", "&", "&&", ";", "<", ">", ">>"})
-"""Words that an unquoted command has only for a shell."""
+"""Words that, without quotes, have a meaning only for a shell."""
 
 
 def command_of(text: str | None) -> list[str]:

@@ -14,11 +14,11 @@ from tracegrade_harness.diverge.suite import DivergedCall, DivergenceResult
 from tracegrade_scoring.rendering.words import count
 
 MAX_VALUE_CHARS: Final = 80
-"""Characters of a value."""
+"""Most characters of a value."""
 MAX_ARGUMENTS: Final = 200
-"""Characters of a call's arguments."""
+"""Most characters of a call's arguments."""
 MAX_LISTED: Final = 20
-"""Divergences of a call."""
+"""Most divergences of a call that are listed."""
 FORMATS: Final = ("text", "json", "markdown")
 
 

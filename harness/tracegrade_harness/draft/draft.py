@@ -41,7 +41,7 @@ class Drafted(NamedTuple):
 
     cases: Sequence[DraftedCase]
     left_out: Sequence[Lacking]
-    """Runs that became no case, since they lack something."""
+    """Runs that became no case, because they lack content."""
     known: Expectations
 
     @property
@@ -101,7 +101,7 @@ def write_suite(folder: Path, made: Drafted, started: AgentStart, *, replace: bo
     try:
         for file, each in tapes.items():
             write_tape(file, each)
-        for file, text in texts.items():  # the suite last: it names the others
+        for file, text in texts.items():  # the suite comes last because it names the others
             file.write_text(text, encoding="utf-8")
     except OSError as error:
         msg = f"cannot write '{error.filename or folder}': {error.strerror}; give another --out"

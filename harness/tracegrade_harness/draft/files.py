@@ -82,7 +82,7 @@ def plain_name(text: str) -> str:
 def named_cases(
     captured: Iterable[tuple[CapturedRun, Sequence[MissingContent]]],
 ) -> Iterator[DraftedCase]:
-    """Yield a case for each run; none has the name of another, however it is spelled."""
+    """Yield a case for each run; names differ in more than upper and lower case."""
     taken: set[str] = set()
     for each, missing in captured:
         name = _name(each.run)
@@ -153,7 +153,7 @@ def _agent(run: DraftedRun, started: AgentStart) -> dict[str, Any]:
     agent: dict[str, Any] = {"command": [*started.command]}
     if run.release:
         agent["release"] = run.release
-    if started.model_url_env == OPENAI_VARIABLE:  # its clients do not begin without a key
+    if started.model_url_env == OPENAI_VARIABLE:  # its clients do not start without a key
         agent["environment"] = {"set": {OPENAI_KEY: "none"}}
     return agent
 

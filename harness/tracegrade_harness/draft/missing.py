@@ -23,7 +23,7 @@ _IN_TEXTS: Final[dict[str, Reason]] = {MARK_START: "redacted", _CUT: "truncated"
 
 
 class MissingContent(NamedTuple):
-    """Something that a case made of a run would lack."""
+    """Content that a case of a run would lack."""
 
     reason: Reason
     what: str

@@ -31,7 +31,7 @@ READ: Final = frozenset({"text", "reasoning", "tool_call", "tool_call_response"}
 
 
 OURS: Final = "tracegrade"
-"""The dialect of our own spans."""
+"""The dialect of tracegrade's own spans."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class ChosenRuns:
     failed: bool = False
     """Only runs that failed."""
     tasks: Sequence[str] = ()
-    """Only runs of these; none for all."""
+    """Only runs of these tasks; empty for all tasks."""
     trajectories: Sequence[str] = ()
-    """These runs; none for one of each task and failure mode."""
+    """These runs; if empty, one run of each task and failure mode."""
 
 
 class DraftedRun(NamedTuple):
@@ -75,7 +75,7 @@ class CapturedStep(NamedTuple):
     flags: Sequence[str]
 
     def name(self) -> str:
-        """Return how it is called in messages."""
+        """Return its name in messages."""
         return _step_name(self.step_index, self.kind, self.tool_name)
 
 
@@ -97,7 +97,7 @@ class CapturedTool(NamedTuple):
     flags: Sequence[str]
 
     def name(self) -> str:
-        """Return how it is called in messages."""
+        """Return its name in messages."""
         return _step_name(self.step_index, "tool_call", self.tool_name)
 
 
@@ -137,7 +137,7 @@ class CapturedRun:
 
     @property
     def called_tools(self) -> set[str]:
-        """The names of tools that were called, as the steps have them and as functions do."""
+        """The names of called tools, in steps and in functions."""
         steps = {step.tool_name for step in self.steps if step.kind == "tool_call"}
         return {name for name in (*steps, *(tool.tool_name for tool in self.tools)) if name}
 

@@ -16,7 +16,7 @@ from tracegrade_lake import RAW_SPANS, Lake
 from tracegrade_queries.engine.pinned import PinnedLake
 
 LANDED_WITHIN_SECS: Final = 300.0
-"""Collectors commit every four seconds; a machine that is busy with others may take far longer."""
+"""Collectors commit every four seconds; on a busy machine it may take far longer."""
 
 LOOKS_EVERY_SECS: Final = 0.5
 
@@ -49,7 +49,7 @@ def landed_plans(lake: Lake, last: LastSpan) -> list[str]:
 
 
 def _landed(lake: Lake, last: LastSpan) -> PinnedLake:
-    """Wait for a span, and return the files that may have something of its trace."""
+    """Wait for a span, and return the files that may have rows of its trace."""
     ends = time.monotonic() + LANDED_WITHIN_SECS
     while time.monotonic() < ends:
         pinned = pinned_since(lake, last.since_ns, time.time_ns())

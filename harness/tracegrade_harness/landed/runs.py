@@ -1,4 +1,4 @@
-"""The runs that traces hold, as the lake has them."""
+"""The runs of traces in the lake."""
 
 from collections.abc import Sequence
 from itertools import chain

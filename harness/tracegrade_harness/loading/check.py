@@ -30,7 +30,7 @@ from tracegrade_scoring.tasks.engine import json_path_fault
 from tracegrade_scoring.tasks.load import Specification
 
 _MARKS: Final = "/ : , \\"
-"""Names of objects, such as `files:data/a.csv`, have these after the name of a part."""
+"""Characters that follow the name of a part in names of objects, such as `files:data/a.csv`."""
 Names: TypeAlias = tuple[str, ...]
 """Names on a path below the trial's folder."""
 
@@ -131,7 +131,7 @@ def _check_environment(at: At, environment: ReadableEnvironment) -> Iterator[Pro
 
 
 def _of_kind(kind: PartKind, at: At, problems: Iterator[Problem]) -> Iterator[Problem]:
-    """Yield the problems that a kind finds, and that it fails to find them."""
+    """Yield the problems that a kind finds, and its failures to check."""
     try:
         yield from problems
     except Exception as error:  # noqa: BLE001 - code of another package
@@ -266,7 +266,7 @@ def _check_verifiers(at: At, suite: ReadableSuite) -> Iterator[Problem]:
 def _check_part_named(
     at: At, kind: PartKind, verifier: Strict, environment: ReadableEnvironment | None
 ) -> Iterator[Problem]:
-    """Yield a problem if the part that a verifier names is not there."""
+    """Yield a problem if the part that a verifier names does not exist."""
     name = getattr(verifier, verifier_key(kind))
     if environment is None or (kind.name, name) in environment.parts:
         return

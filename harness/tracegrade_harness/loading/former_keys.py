@@ -1,4 +1,4 @@
-"""Keys of suites that had another name before; this release still reads them."""
+"""Former names of suite keys, which this release still reads."""
 
 from typing import Final
 

@@ -72,7 +72,7 @@ def _classes(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 class LoadedSuite(NamedTuple):
-    """A suite and everything that is wrong with it."""
+    """A suite and all of its problems."""
 
     suite: model.Suite | None
     """None if its shape is wrong."""
@@ -87,18 +87,18 @@ class LoadedSuite(NamedTuple):
 
     @property
     def errors(self) -> list[Problem]:
-        """The problems that keep the suite from being run."""
+        """The problems that prevent a run of the suite."""
         return [each for each in self.problems if not each.is_note and each.graph_of is None]
 
 
 def load(path: Path) -> LoadedSuite:
-    """Return the suite that a file holds.
+    """Return the suite in a file.
 
     Raises:
         SuiteUnusable: The file does not exist, or is not text.
     """
     source = read_file(path, "suite", "give a suite file", SuiteUnusable)
-    if source.values is None and source.problems:  # not even YAML
+    if source.values is None and source.problems:  # not even valid YAML
         return LoadedSuite(None, path.parent, source.problems, None)
     source, notes = with_new_keys(source, FORMER_KEYS)
     suite, problems = parse_as(suite_classes().suite, keys(), source)

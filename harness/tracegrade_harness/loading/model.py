@@ -18,14 +18,14 @@ class SuiteClasses(NamedTuple):
 
     environment: type[model.Environment]
     verifier: Any
-    """A union, which the key of a verifier decides."""
+    """A union; the key of a verifier selects its class."""
     case: type[model.Case]
     suite: type[model.Suite]
 
 
 @cache
 def suite_classes() -> SuiteClasses:
-    """Return the classes with the kinds that are installed."""
+    """Return the classes with the installed kinds."""
     verifiers = [
         Annotated[kind.verifier, Tag(f"[{key}]")] for key, kind in verifier_kinds().items()
     ]

@@ -1,4 +1,4 @@
-"""Calls of tools that are under way between an agent and its MCP servers."""
+"""Tool calls in progress between an agent and its MCP servers."""
 
 import threading
 from collections import defaultdict
@@ -11,13 +11,13 @@ class McpCalls:
     """Calls from one client to one server that wait for an answer."""
 
     def __init__(self, run: ObservedRun | None) -> None:
-        """Watch for a run; without one, calls are counted and none is stopped."""
+        """Watch for a run; without a run, calls are counted and none is stopped."""
         self._run = run
         self._waiting: dict[str, list[ObservedCall]] = defaultdict(list)
         self._changed = threading.Condition()
 
     def sent(self, message: bytes) -> None:
-        """Return when a client's message may go to the server.
+        """Wait until a client's message may pass to the server.
 
         Raises:
             McpUnreadable: It cannot be read.
@@ -30,7 +30,7 @@ class McpCalls:
                 self._waiting[id_].append(call)
 
     def answered(self, message: bytes) -> None:
-        """Return when a server's message may go to the client.
+        """Wait until a server's message may pass to the client.
 
         Raises:
             McpUnreadable: It cannot be read.

@@ -29,7 +29,7 @@ class McpRequests:
     """Posted messages; some are tool calls."""
 
     def calls(self, request: ProxiedRequest) -> Sequence[ObservedCall]:
-        """Return the calls that a message asks for."""
+        """Return the calls in a message."""
         return [sent.call for sent in _sent(request)]
 
     def answers(self, request: ProxiedRequest, reply: ProxiedReply) -> Sequence[ObservedAnswer]:
@@ -43,7 +43,7 @@ class McpRequests:
 
 
 def without_stream(upstream: UpstreamHandler) -> UpstreamHandler:
-    """Return an upstream that offers no stream of the server's own messages, which never ends."""
+    """Return an upstream without the endless stream of the server's own messages."""
 
     def ask(request: ProxiedRequest) -> ProxiedReply:
         if request.method == "GET":
@@ -97,6 +97,6 @@ def taped_mcp(channel: str, player: TapePlayer) -> UpstreamHandler:
 
 
 def _sent(request: ProxiedRequest) -> list[CallSent]:
-    with suppress(McpUnreadable):  # it is refused, see `without_stream`
+    with suppress(McpUnreadable):  # the recorder refuses it, see `without_stream`
         return calls_of(request.body) if request.method == "POST" else []
     return []

@@ -14,7 +14,7 @@ _UNNAMED: Final = "unnamed"
 
 
 class McpUnreadable(Exception):
-    """A message that others may understand, and this harness does not: none may pass unseen."""
+    """A message that others may understand, but the harness does not; none may pass unseen."""
 
 
 class CallSent(NamedTuple):
@@ -33,7 +33,7 @@ class CallAnswered(NamedTuple):
 
 
 def calls_of(text: bytes) -> list[CallSent]:
-    """Return the calls that a client's message asks for, several if it is a batch.
+    """Return the calls in a client's message, several if it is a batch.
 
     Raises:
         McpUnreadable: It is nested too deeply.
@@ -69,7 +69,7 @@ def messages_of(text: bytes) -> Iterator[dict[str, Any]]:
     except RecursionError as error:
         msg = "a message is nested too deeply"
         raise McpUnreadable(msg) from error
-    except ValueError:  # no JSON, so no call either
+    except ValueError:  # not JSON, so not a call either
         return
     for message in found if isinstance(found, list) else [found]:
         if isinstance(message, dict):
@@ -123,5 +123,5 @@ def _json(value: Any) -> str:
 
 
 def _clean(text: str) -> str:
-    """Return a text without lone surrogates, which JSON can hold and UTF-8 cannot."""
+    """Return a text without lone surrogates, which JSON allows and UTF-8 does not."""
     return text.encode(errors="replace").decode()

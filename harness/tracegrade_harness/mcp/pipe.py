@@ -16,7 +16,7 @@ UNREACHABLE = 69
 
 
 def main() -> int:
-    """Pass bytes on until the harness closes the connection."""
+    """Copy bytes until the harness closes the connection."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.connect(sys.argv[1])

@@ -30,7 +30,7 @@ from tracegrade_harness.telemetry.observed_run import ObservedRun, RunClosed
 MAX_LINE_BYTES: Final = 64 << 20
 """Largest size of one message."""
 MAX_CONNECTIONS: Final = 16
-"""Servers that an agent may have at one time."""
+"""Most servers of an agent at one time."""
 START_SECS: Final = 60.0
 SETTLE_SECS: Final = 10.0
 """Seconds that calls in progress may continue after their agent has ended."""
@@ -54,10 +54,10 @@ class Listener(Protocol):
     """Receives the messages between one client and its server."""
 
     def sent(self, line: bytes) -> None:
-        """Take a message of the client."""
+        """Receive a message of the client."""
 
     def answered(self, line: bytes) -> None:
-        """Take a message of the server."""
+        """Receive a message of the server."""
 
 
 class Served(NamedTuple):
@@ -105,7 +105,7 @@ class McpServers:
 
     @property
     def shell_commands(self) -> Mapping[str, str]:
-        """The same, as one text that shells read."""
+        """The same commands, each as one text for a shell."""
         return {name: shlex.join(command) for name, command in self.commands.items()}
 
     def __enter__(self) -> Self:
@@ -128,7 +128,7 @@ class McpServers:
         return [*found, *([refused] if self._refused else [])]
 
     def close(self) -> None:
-        """End the servers once calls that are under way have returned. Idempotent."""
+        """End the servers after the calls in progress have returned. Idempotent."""
         with self._lock:
             self._is_closed = True
             threads, connections = [*self._threads], [*self._connections]
@@ -210,7 +210,7 @@ class _Connection:
         self._server_ended = threading.Event()
 
     def serve(self) -> None:
-        """Start the server and pass messages on, until one of both sides ends."""
+        """Start the server and copy messages until one side ends."""
         try:
             with temporary_folder() as folder:
                 self._serve_in(folder)
@@ -218,7 +218,7 @@ class _Connection:
             self.fault = f"mcp server '{self._name}': {error}"
 
     def leave(self) -> None:
-        """Take it that the agent has ended."""
+        """Note that the agent has ended."""
         with contextlib.suppress(OSError):
             self._agent.shutdown(socket.SHUT_RDWR)
 
@@ -290,7 +290,7 @@ class _Connection:
             self._agent.sendall(line)
 
     def _lines(self, file: IO[bytes]) -> Iterator[bytes]:
-        """Yield lines up to the first that is too long, which is noted."""
+        """Yield lines, up to a line that is too long, which is noted."""
         while line := file.readline(MAX_LINE_BYTES + 1):
             if len(line) > MAX_LINE_BYTES:
                 self.notes.append(f"mcp: a message of more than {MAX_LINE_BYTES} bytes")

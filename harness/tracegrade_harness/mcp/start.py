@@ -10,7 +10,7 @@ import socket
 import sys
 
 NO_PROGRAM = 127
-"""Exit code, as shells have it."""
+"""Exit code of shells for a missing program."""
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""MCP servers on tape: recorded while they serve, or answered for."""
+"""MCP servers on tape: recorded while they serve, or replaced by the tape."""
 
 import json
 import socket
@@ -13,7 +13,7 @@ from tracegrade_harness.tape.entries import TapeKey, key_of
 from tracegrade_harness.tape.player import TapeMiss, TapePlayer, TapeRecorder
 
 MISS: Final = -32_001
-"""Code of the error that a call gets that is not on the tape."""
+"""Code of the error for a call that is missing on the tape."""
 
 
 class McpTapeSession:
@@ -33,13 +33,13 @@ class McpTapeSession:
         self._pending: dict[str, TapeKey] = {}
 
     def sent(self, line: bytes) -> None:
-        """Take down a message of the client."""
+        """Record a message of the client."""
         for message in messages_of(line):
             if "method" in message and "id" in message:
                 self._pending[json.dumps(message["id"])] = _key(self._channel, message)
 
     def answered(self, line: bytes) -> None:
-        """Take down a message of the server."""
+        """Record a message of the server."""
         for message in messages_of(line):
             key = self._pending.pop(json.dumps(message.get("id")), None)
             if key is not None and "method" not in message:

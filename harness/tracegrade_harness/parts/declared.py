@@ -13,7 +13,7 @@ from tracegrade_harness.parts.registry import declared_in, part_kinds
 from tracegrade_harness.suite.model import Environment
 
 _TEMPLATE_VERSION = 1
-"""Raised when templates are built, or states read, in another way."""
+"""Increased when templates are built, or states read, in a new way."""
 
 
 class KeyedPart(NamedTuple):

@@ -124,11 +124,11 @@ class EnvironmentTemplate:
 
 
 class OpenedEnvironment(ReadableState):
-    """An environment as one trial has it."""
+    """An environment of one trial."""
 
     def __init__(self, parts: Mapping[str, Opened], locks: Globs, before: StateReading) -> None:
         self.parts = parts
-        """By kind and name, such as `files:data`."""
+        """Parts by kind and name, such as `files:data`."""
         self._locks = locks
         self._before = before
 
@@ -184,7 +184,7 @@ class OpenedEnvironment(ReadableState):
         return diff(self._before.state, self.state() if now is None else now)
 
     def ignored_changes(self) -> dict[str, int]:
-        """Return how many changes since the trial began each ignore rule hides, if any."""
+        """Return the number of changes since the trial began that each ignore rule hides."""
         return hidden_changes(self._before, self.read())
 
     def held(self, now: State | None = None) -> list[str]:
@@ -242,7 +242,7 @@ def _all_opened(
 
 
 def _frozen(part: Part, key: str, folder: Path) -> StateReading:
-    """Freeze a part, unless that was done before from the same source; return its objects."""
+    """Freeze a part, or reuse the template of the same source; return its objects."""
     home = folder / xxh3_128_hexdigest(f"{key} {part.source_digest()}".encode())
     if not home.exists():
         _build(part, home)

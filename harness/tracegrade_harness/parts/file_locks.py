@@ -38,15 +38,17 @@ def kernel_locks() -> list[KernelLock]:
     if not locks_are_visible():
         return []
     lines = map(str.split, _LOCKS.read_text().splitlines())
-    return [_lock(words) for words in lines if words[1] != "->"]  # an arrow: it waits for one
+    return [
+        _lock(words) for words in lines if words[1] != "->"
+    ]  # an arrow marks a process that waits for one
 
 
 def held_names(inodes: Iterable[tuple[Inode, str]], locks: list[KernelLock]) -> list[str]:
     """Return the locks on files as `NAME (KIND)`, sorted, once each.
 
     Args:
-        inodes: Files and the names of the objects that they are.
-        locks: As `kernel_locks` gives them.
+        inodes: Files and the names of their objects.
+        locks: Locks from `kernel_locks`.
     """
     kinds: dict[Inode, set[str]] = {}
     for lock in locks:

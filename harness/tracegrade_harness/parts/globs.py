@@ -54,7 +54,7 @@ class Globs:
     """Rules, each a glob; finds the first one that matches."""
 
     def __init__(self, rules: Sequence[str]) -> None:
-        """Take the rules, the first that counts first."""
+        """Take the rules; the first match counts."""
         self._rules = [(rule, matcher(rule)) for rule in rules]
 
     def rule(self, name: str) -> str | None:

@@ -55,7 +55,7 @@ def key_text(values: tuple[object, ...]) -> str:
 
 
 def _value_text(value: object) -> str:
-    """Return a value of a key; texts that read like another type's value are quoted."""
+    """Return a value of a key; texts that look like another type's value are quoted."""
     if not isinstance(value, str):
         return f"x'{value.hex()}'" if isinstance(value, bytes) else str(value)
     looks_otherwise = value in ("", "None") or value.startswith(("'", "x'")) or _is_number(value)

@@ -21,7 +21,7 @@ class ServiceAddress(NamedTuple):
 
 
 class Opened(Protocol):
-    """A part as one trial has it."""
+    """A part of one trial."""
 
     @property
     def variables(self) -> Mapping[str, str]:
@@ -52,7 +52,7 @@ class Opened(Protocol):
         """Return the names of held objects: locks, open transactions, reserved quota."""
 
     def clone(self, root: Path) -> "Opened":
-        """Return a copy as it is now, with `root` in the place of the trial's folder."""
+        """Return a copy of the present state, with `root` instead of the trial's folder."""
 
     def close(self) -> None:
         """End the part's servers; overlays can no longer be read then. Idempotent."""
@@ -60,10 +60,10 @@ class Opened(Protocol):
 
 @runtime_checkable
 class UsesServices(Protocol):
-    """An opened part that needs others, and starts when all are there."""
+    """An opened part that needs other parts, and starts after them."""
 
     def start(self, others: Mapping[str, Opened]) -> None:
-        """Start among the parts that it uses, by kind and name: `http:bank`.
+        """Start with the parts that it uses, by kind and name: `http:bank`.
 
         Raises:
             EnvironmentFailed: It could not be restored.
@@ -88,7 +88,7 @@ class Part(Protocol):
         """
 
     def use(self, folder: Path) -> None:
-        """Take the template that `freeze` has built in a folder before."""
+        """Use an existing template of `freeze`."""
 
     def frozen(self) -> StateReading:
         """Return the template as a trial finds it."""

@@ -20,14 +20,14 @@ _OWN: Final = "tracegrade"
 
 
 class KindFault(NamedTuple):
-    """Why a kind cannot be used."""
+    """The reason why a kind cannot be used."""
 
     fact: str
     way_out: str
 
 
 class FoundKinds(NamedTuple):
-    """The kinds that are installed."""
+    """The installed kinds."""
 
     kinds: tuple[PartKind, ...]
     """Kinds by rank, then by name."""
@@ -109,7 +109,7 @@ def _loaded(entry: EntryPoint) -> PartKind:
 
 
 def _check_new(kind: PartKind, others: list[PartKind]) -> None:
-    """Refuse a kind with the name of another one, or of another key of environments."""
+    """Refuse a kind with the name of another kind, or of another key of environments."""
     names = {other.name for other in others}
     keys = {verifier_key(other) for other in others if other.verifier}
     if kind.name in names:
@@ -134,7 +134,7 @@ def kinds() -> tuple[PartKind, ...]:
 
 
 def faults() -> tuple[KindFault, ...]:
-    """Return why kinds that are installed cannot be used."""
+    """Return why installed kinds cannot be used."""
     return _found().faults
 
 

@@ -1,4 +1,4 @@
-"""Waiting until an environment no longer moves, so that its state is one moment's."""
+"""Waits until two consecutive readings of an environment are equal."""
 
 import time
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from tracegrade_harness.parts.diff import diff
 from tracegrade_harness.parts.state import State
 
 GAP_SECS = 0.1
-"""Between two readings; a process that still writes does so more often."""
+"""Seconds between two readings; a process that still writes does so more often."""
 
 
 class SettledState(NamedTuple):
@@ -16,13 +16,14 @@ class SettledState(NamedTuple):
 
     state: State
     moving: list[str]
-    """Objects that still changed between the last two readings, sorted; empty: it is still."""
+    """Objects that changed between the last two readings, sorted; empty if the state has settled.
+    """
 
 
 def wait_until_settled(read: Callable[[], State], within_secs: float = 5) -> SettledState:
-    """Read until two states in a row are equal, or the time is over.
+    """Read until two consecutive states are equal, or the time is over.
 
-    Two states are read at least, however short the time.
+    At least two states are read, even if the time is short.
     """
     deadline = time.monotonic() + within_secs
     last = read()

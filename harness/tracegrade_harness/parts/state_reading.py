@@ -21,7 +21,7 @@ class IgnoredObject(NamedTuple):
 
 @dataclass
 class StateReading:
-    """A part, or a whole environment, as it is at one moment."""
+    """The state of a part, or of a whole environment, at one moment."""
 
     state: dict[str, str] = field(default_factory=dict)
     hidden: dict[str, IgnoredObject] = field(default_factory=dict)
@@ -71,7 +71,7 @@ def fingerprint(state: State) -> str:
 
 
 def hidden_changes(before: StateReading, after: StateReading) -> dict[str, int]:
-    """Return how many changes each rule hid; rules that hid none are left out."""
+    """Return the number of changes that each rule hid; rules without any are left out."""
     rules = {**_rules(before), **_rules(after)}
     changed = diff(_digests(before), _digests(after)).names
     return dict(sorted(Counter(rules[name] for name in changed).items()))

@@ -71,22 +71,22 @@ class CallNames:
         """Take names.
 
         Args:
-            templates: Such as `GET /orders/{id}`; the first that fits counts. A request that none
-                fits is named by its method and path.
+            templates: Names such as `GET /orders/{id}`; the first match counts. A request without
+                a match is named by its method and path.
         """
         self._templates = [(each, _compiled(each)) for each in templates]
 
     def calls(self, request: ProxiedRequest) -> Sequence[ObservedCall]:
-        """Return the call that a request is, alone."""
+        """Return the only call of a request."""
         return [self.call(request)]
 
     def answers(self, request: ProxiedRequest, reply: ProxiedReply) -> Sequence[ObservedAnswer]:
-        """Return the answer that a reply is, alone."""
+        """Return the only answer of a reply."""
         del request
         return [answer_of(reply)]
 
     def call(self, request: ProxiedRequest) -> ObservedCall:
-        """Return the call that a request is."""
+        """Return the call of a request."""
         name, found = self.named(f"{request.method} {request.path}")
         query = parse_qs(request.query, keep_blank_values=True)
         arguments = {key: values if values[1:] else values[0] for key, values in query.items()}
@@ -129,7 +129,7 @@ def _compiled(template: str) -> re.Pattern[str]:
 
 
 def _clean(text: str) -> str:
-    """Return a text without lone surrogates, which JSON can hold and UTF-8 cannot."""
+    """Return a text without lone surrogates, which JSON allows and UTF-8 does not."""
     return text.encode(errors="replace").decode()
 
 

@@ -33,7 +33,7 @@ class ModelMeter(Protocol):
         """Count an answer of a live model."""
 
     def add_from_tape(self, answer: ModelAnswer) -> None:
-        """Take an answer of a tape."""
+        """Count an answer of a tape."""
 
     def refusal(self) -> str | None:
         """Return why no model may be asked any more; None if models may be asked."""

@@ -25,7 +25,7 @@ from tracegrade_harness.tape.player import TapeMiss, TapePlayer
 from tracegrade_queries.costs.answer_cost import TokenCounts
 
 CONVERSATION: Final = "conversation"
-"""The name of such a call."""
+"""Name of a model call on a tape."""
 NOT_COMPARED: Final = "model: its instructions are not on the tape, and were not compared"
 
 

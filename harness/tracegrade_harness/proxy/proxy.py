@@ -30,13 +30,13 @@ from tracegrade_harness.telemetry.observed_run import ObservedRun, RunClosed
 
 MAX_REQUEST_BYTES: Final = 64 << 20
 MAX_AT_ONCE: Final = 16
-"""Requests that are under way; others wait."""
+"""Most requests in progress; others wait."""
 SETTLE_SECS: Final = 10.0
 """Seconds that requests in progress may continue after their agent has ended."""
 
 
 class HttpProxy:
-    """A `with` block in which a service is reached."""
+    """A `with` block in which a service can be reached."""
 
     def __init__(
         self,

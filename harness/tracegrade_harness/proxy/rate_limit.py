@@ -16,13 +16,13 @@ from tracegrade_harness.suite import upstreams
 
 
 class RateLimiter:
-    """Lets requests to one service go, one at a time; from any thread."""
+    """Lets requests to one service pass one at a time; any thread may use it."""
 
     def __init__(self, rate: float) -> None:
-        """Begin with a request that may go at once.
+        """Begin; the first request may pass at once.
 
         Args:
-            rate: Requests a second at most.
+            rate: Most requests per second.
         """
         self._apart_secs = 1 / rate
         self._free_at = time.monotonic()
@@ -30,7 +30,7 @@ class RateLimiter:
         self._changed = threading.Condition()
 
     def wait(self, is_given_up: Callable[[], bool]) -> bool:
-        """Return True once it is one's turn; False if that is given up before."""
+        """Wait for a turn; return False if the wait is canceled."""
         me = object()
         with self._changed:
             self._queue.append(me)
@@ -53,7 +53,7 @@ class RateLimiter:
 
 
 class UpstreamRateLimits:
-    """The rate limiters of all upstreams that a command asks; equal URLs and rates share one."""
+    """The rate limiters of a command's upstreams; equal URLs and rates share one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -31,7 +31,7 @@ class UpstreamFailed(Exception):
 
 
 UpstreamHandler = Callable[[ProxiedRequest], ProxiedReply]
-"""Gives the reply to a request, or raises `UpstreamFailed`."""
+"""Returns the reply to a request, or raises `UpstreamFailed`."""
 
 
 class LiveUpstream:
@@ -55,7 +55,7 @@ class LiveUpstream:
         Raises:
             UpstreamFailed: There is none, it is too large, or the path would lead elsewhere.
         """
-        if request.path[:1] not in {"", "/"}:  # `@host` would be sent the headers
+        if request.path[:1] not in {"", "/"}:  # otherwise `@host` would receive the headers
             msg = f"the path '{request.path}' does not begin with '/'; ask for one that does"
             raise UpstreamFailed(msg)
         own = {name.lower() for name in self._headers} | _HOP_BY_HOP | _REPLACED

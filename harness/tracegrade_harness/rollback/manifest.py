@@ -37,7 +37,7 @@ class Reader:
         self._declared = declared
 
     def read(self, content: bytes) -> tuple[list[Item], list[tuple[int | None, str]]]:
-        """Return the items that are valid, and why others are not (item from 1, fact)."""
+        """Return the valid items, and why others are invalid (item from 1, fact)."""
         try:
             found = _at(content.decode(), self._declared.items)
         except (ValueError, RecursionError, duckdb.Error):

@@ -57,7 +57,7 @@ class PartLocator:
         return f"{part}/{path_text(rest)}" if rest else part
 
     def path_of(self, name: str) -> str | None:
-        """Return the path of an object, relative to the trial's folder; of a row, its database's.
+        """Return the path of an object, relative to the trial's folder; for a row, its database's.
 
         None if it is in no part.
         """

@@ -17,7 +17,7 @@ from tracegrade_harness.parts.registry import part_kinds
 _WILD: Final = re.compile(r"[*?]")
 
 _SAME_ROW: Final = re.compile(r"(/row:[0-9a-f]{32})/\d+$")
-"""The end of the name of a row that is equal to another one of its table, and has no key."""
+"""The end of the name of a row without a key that equals another row of its table."""
 
 
 def named_by(pattern: str, before: Collection[str], left: Collection[str]) -> list[str]:

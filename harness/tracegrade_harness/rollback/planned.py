@@ -28,7 +28,7 @@ class PlannedUndo(NamedTuple):
     name: str
     """The output in the plan: an object, or its path."""
     undo: Mapping[str, Any]
-    """Valid."""
+    """A valid undo."""
 
 
 def read(plans: Sequence[str]) -> tuple[list[PlannedUndo], list[tuple[int, str]]]:
@@ -51,7 +51,7 @@ def read(plans: Sequence[str]) -> tuple[list[PlannedUndo], list[tuple[int, str]]
 
 
 def _of_step(step: object) -> Iterator[PlannedUndo | str]:
-    """Yield how to undo each output of a step, or why it names none."""
+    """Yield the undo of each output of a step, or why it names none."""
     rollback = step.get("rollback") if isinstance(step, Mapping) else None
     if not isinstance(step, Mapping) or not rollback or _is_no_way(rollback):
         return

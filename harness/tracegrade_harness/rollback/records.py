@@ -41,13 +41,13 @@ class Claim(NamedTuple):
     name: str
     """The object, or a pattern of objects."""
     undo: Mapping[str, Any]
-    """Valid, see `tracegrade.rollback.undo`."""
+    """A valid undo, see `tracegrade.rollback.undo`."""
     done: bool
     """The record says that nothing of it must be undone any more."""
     record: str
     """The record's own name."""
     is_pattern: bool = False
-    """It is a runbook's; `{object}` and `{path}` in its undo are the object's name and path."""
+    """It is from a runbook; `{object}` and `{path}` in its undo are the object's name and path."""
 
     @property
     def is_manual(self) -> bool:
@@ -72,14 +72,14 @@ class Claim(NamedTuple):
 
 
 class RecordFile(NamedTuple):
-    """A record in the environment that is there."""
+    """An existing record in the environment."""
 
     name: str
     """Its object; `record:PATH` if the path is in no part."""
     is_settled: bool
     """Every entry is done, or there is none."""
     is_open: bool
-    """It claims that something is left to undo."""
+    """It claims that something must still be undone."""
 
 
 class BadEntry(NamedTuple):
@@ -87,7 +87,7 @@ class BadEntry(NamedTuple):
 
     record: str
     line: int | None
-    """From 1; in a manifest the item, in a plan the step; None if it is about the whole record."""
+    """Position from 1: the item of a manifest, the step of a plan; None for the whole record."""
     fact: str
 
 
@@ -162,7 +162,7 @@ class _Content(NamedTuple):
     """The content of a record, before paths are turned into objects."""
 
     entries: Sequence[tuple[str, Mapping[str, Any], bool]]
-    """Object, undo, done; the newest first."""
+    """Object, undo and done of each entry; the newest first."""
     faults: Sequence[tuple[int | None, str]]
     unfinished: bool
     """It ends in the middle of an entry. That entry names nothing, and is not a fault that keeps
@@ -205,7 +205,7 @@ def _read_file(
 
 
 def _object(text: str, locator: PartLocator) -> str:
-    """Return the object that a record means: it gives its name, or a path."""
+    """Return the object of an entry, which gives its name or a path."""
     if is_object_name(text):
         return name_text(text)
     return locator.object_at(text) or path_text(text)

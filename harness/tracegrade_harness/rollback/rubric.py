@@ -26,14 +26,14 @@ class ObservedState:
     """A killed run's environment at one moment."""
 
     before: State
-    """Before the run."""
+    """The state before the run."""
     now: State
     held: Collection[str]
     """Names of objects and other resources that are held now, such as `process:python x.py`."""
     records: Records
     """The records, read at the same moment."""
     final: State | None = None
-    """The state of the run that was not killed, if that is as good as undone (`accept: done`)."""
+    """The final state of the undisturbed run, if it is as good as undone (`accept: done`)."""
 
 
 class KillJudgment(NamedTuple):
@@ -45,16 +45,16 @@ class KillJudgment(NamedTuple):
     leftovers: tuple[str, ...]
     """The leftovers, sorted; none if the run was rolled forward."""
     named: dict[str, tuple[str, ...]]
-    """Leftover → the records that name it with a way to undo it that counts."""
+    """Leftover → the records that name it with an undo that counts."""
     manual: tuple[str, ...]
-    """Leftovers for which only a human can do so."""
+    """Leftovers that only a human can undo."""
     disproved: tuple[str, ...]
     """Leftovers for which an undo was carried out and failed, even if another record names them.
     """
 
 
 def changed(before: State, now: State) -> set[str]:
-    """Return the names of objects that one of two states has alone, or has otherwise."""
+    """Return the names of objects that are in one of two states alone, or differ."""
     return {*diff(before, now).names}
 
 
@@ -83,9 +83,9 @@ def _there_for_records(seen: ObservedState) -> set[str]:
 
 
 def claims_on(seen: ObservedState, left: Collection[str]) -> dict[str, list[Claim]]:
-    """Return the claims that hold each leftover and are not done, in the order of records.
+    """Return the open claims on each leftover, in the order of records.
 
-    A pattern counts as far as it names something, see `named_by`.
+    A pattern counts as far as it names leftovers, see `named_by`.
     """
     found: dict[str, list[Claim]] = {name: [] for name in left}
     for claim in seen.records.claims:

@@ -30,7 +30,7 @@ Run: TypeAlias = Callable[[Sequence[str], Path], None]
 
 
 class CopiedPart(Protocol):
-    """A part of an environment, or all of one, as the copy has it."""
+    """A part of an environment, or all parts, in the copy."""
 
     def state(self) -> State:
         """Return its objects."""
@@ -54,9 +54,9 @@ class UndoProof(NamedTuple):
     """The result of carrying out undos."""
 
     disproved: dict[str, str]
-    """Leftovers that they did not set right, each with the reason."""
+    """Leftovers that they did not restore, each with the reason."""
     damaged: tuple[str, ...]
-    """Objects that were as before the run, and no longer are: then no undo counts."""
+    """Objects that were unchanged by the run and are now changed: then no undo counts."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ class EnvironmentCopy:
     """A copy of an environment as a killed run left it, on which undos are tried."""
 
     root: Path
-    """The folder in the place of the trial's."""
+    """The copy of the trial's folder."""
     parts: Sequence[CopiedPart]
-    """The parts as they are there."""
+    """The parts in the copy."""
     pristine: Path
     """A folder with the parts as they were before the run, which `restore` without `from` reads.
     """
@@ -175,7 +175,7 @@ def _in_order(claims: Mapping[str, list[Claim]], seen: ObservedState) -> list[tu
 
 
 def _carry_out(claims: Sequence[tuple[str, Claim]], clone: EnvironmentCopy) -> dict[str, str]:
-    """Carry out undos in order, and return why some could not be: leftover → reason."""
+    """Carry out undos in order, and return why some failed: leftover → reason."""
     return {name: fact for name, fact in _outcomes(claims, clone) if fact is not None}
 
 

@@ -27,7 +27,7 @@ from tracegrade_harness.sandbox.program import Program
 
 PID_MAX: Final = "/proc/sys/kernel/pid_max"
 PID_MAX_OF_NAMESPACES: Final = (6, 14)
-"""Version of Linux."""
+"""First Linux version with a limit for each PID namespace."""
 RESERVED_PIDS: Final = 350
 """The kernel gives the first 300 numbers out only once, and the sandbox itself needs some."""
 
@@ -60,7 +60,7 @@ class Bubblewrap:
     def run_on_terminal(self, program: Program) -> int:
         """Run a program on this terminal, in a sandbox of the same kind.
 
-        It keeps the terminal's session, without which a shell could not control jobs.
+        It keeps the terminal's session, because a shell needs it for job control.
         """
         with confined(program) as bound:
             words = [word for word in bound.words if word not in {"--new-session", "--as-pid-1"}]
@@ -88,7 +88,7 @@ class Bubblewrap:
         with open(info_pipe) as info, open(telling, "w") as end, confined(program) as bound:
 
             def prepare(running: Running) -> None:
-                end.close()  # so that a bwrap that fails is not waited for
+                end.close()  # so that nothing waits for a bwrap that failed
                 running.holder = _first_process(info)
                 _limit_pids(running.holder, program.limits.processes)
 

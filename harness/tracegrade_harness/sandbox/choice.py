@@ -1,4 +1,4 @@
-"""The sandboxes there are, and which of them this machine has."""
+"""The known sandboxes, and those that this machine has."""
 
 from typing import Final, Protocol
 
@@ -9,7 +9,7 @@ from tracegrade_harness.sandbox.program import Program
 
 
 class Sandbox(Protocol):
-    """A way to hold an agent."""
+    """A way to confine an agent."""
 
     @property
     def name(self) -> str:
@@ -30,9 +30,9 @@ class Sandbox(Protocol):
 
 
 SANDBOXES: Final[tuple[Sandbox, ...]] = (Bubblewrap(), Plain())
-"""The safest first."""
+"""The sandboxes, safest first."""
 
 
 def available() -> dict[str, str | None]:
-    """Return each sandbox's name, safest first, with why it cannot be used; None if it can."""
+    """Return each sandbox, safest first, with why it cannot be used; None if it can."""
     return {sandbox.name: sandbox.why_not() for sandbox in SANDBOXES}

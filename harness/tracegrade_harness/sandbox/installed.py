@@ -28,7 +28,7 @@ CERTIFICATES: Final = (
 _LIBRARIES: Final = ("lib", "lib64", "libexec")
 _PROGRAM_FOLDERS: Final = frozenset({"bin", "sbin", "shims", "condabin"})
 _MOST_STEPS: Final = 4
-"""From a script to its interpreter, and so on."""
+"""Most steps from a script to its interpreter, and so on."""
 _FIRST_LINE_BYTES: Final = 512
 _HOME_OF_VENV: Final = re.compile(r"^home\s*=\s*(.+)$", re.MULTILINE)
 

@@ -30,7 +30,7 @@ MAX_FACT_BYTES: Final = 65_536
 OTHER_THREADS: Final = 1000
 """Threads that the user may start elsewhere, such as in other trials: the kernel counts all."""
 MOST_LISTENERS: Final = 200
-"""The kernel lets 253 file descriptors go with one message."""
+"""Most listeners: the kernel passes at most 253 file descriptors with one message."""
 
 
 class Launch(NamedTuple):
@@ -59,10 +59,10 @@ class Running:
     ) -> None:
         """Take the result of `start_supervised`; `end_all` ends it by force."""
         self.outer = outer
-        """The child of this process in which the rest lives."""
+        """The child of this process below which all others live."""
         self.control = control
         self.program = 0
-        """The program's process id, as its supervisor sees it."""
+        """The program's process id in its supervisor's namespace."""
         self.holder = outer.pid
         """The process whose descendants are all others of the tree, except `outer`."""
         self.listeners: list[socket.socket] = []
@@ -71,8 +71,8 @@ class Running:
         """The limit on all processes together that ended them, such as `processes: more than 64`.
         """
         self.was_crowded = False
-        """There may have been about as many processes and threads as are allowed, when the program
-        ended by itself."""
+        """Almost all allowed processes and threads may have existed when the program ended by
+        itself."""
         self._end_all = end_all
         self._facts = b""
         self._code: int | None = None
@@ -142,7 +142,7 @@ class Running:
     def give_up(self) -> None:
         """End all processes that were started, if the program itself was not."""
         self._killed = True
-        self.control.close()  # which its supervisor sees
+        self.control.close()  # which makes its supervisor end
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.outer.wait(GIVE_UP_SECS)
             return

@@ -12,7 +12,7 @@ class ProcessLimits:
     """Limits on a program and all processes that it starts; None sets no limit."""
 
     memory_bytes: int | None = None
-    """Address space of each process."""
+    """Size of each process's address space."""
     disk_bytes: int | None = None
     """Bytes that may be added to its folder. A file cannot grow by more, and the program is ended
     when all files together have."""
@@ -32,7 +32,7 @@ class Program:
     environment: Mapping[str, str]
     """Its whole environment."""
     stdout: Path
-    """Files that its output is added to; they need not be in `root`."""
+    """File to which its output is appended; it may be outside of `root`."""
     stderr: Path
     limits: ProcessLimits = ProcessLimits()
     visible: Sequence[Path] = field(default=())
@@ -43,8 +43,8 @@ class Program:
     """Files and folders that the sandbox hides if it can, except `root`, even if another rule
     shows them."""
     readable: Sequence[Path] = field(default=())
-    """Files and folders that the suite lets it read; keys and sockets in these folders it does not
-    see, unless they are named themselves."""
+    """Files and folders that the suite lets it read. Keys and sockets in these folders are hidden,
+    unless they are named themselves."""
     programs: Sequence[str] = field(default=())
     """Further programs that it starts, by name or path; it sees them with the files that they
     need."""

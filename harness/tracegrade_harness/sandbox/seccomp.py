@@ -79,7 +79,7 @@ _NUMBER, _ARCH, _ARGUMENT_0, _ARGUMENT_1 = 0, 4, 16, 24
 """Offsets in `struct seccomp_data`; for arguments, the lower halves (little-endian)."""
 _ALLOW, _ERROR, _KILL = 0x7FFF_0000, 0x0005_0000, 0x8000_0000
 _OTHER_CALLS: Final = 0x4000_0000
-"""From this number on, on x86-64, the same calls by other numbers (x32)."""
+"""On x86-64, the same calls have second numbers from here on (x32)."""
 
 
 def why_not() -> str | None:

@@ -30,7 +30,7 @@ import time
 
 SWEEP_SECS = 10.0
 COUNT_SECS = 0.05
-"""Between two counts of processes: a fork bomb makes some hundreds in that time."""
+"""Seconds between two counts of processes; a fork bomb starts some hundreds in that time."""
 CROWDED = 0.9
 """Share of the allowed processes and threads; above it, a tree counts as almost at its limit."""
 DISK_SHARE = 20
@@ -39,7 +39,7 @@ MIB = 1024**2
 KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
 """Exit codes of a killed program, and of a shell that waited for one."""
 SURVIVORS = 3
-"""Exit code: not all could be ended."""
+"""Exit code if some processes could not be ended."""
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
 _LANDLOCK_CREATE_RULESET, _LANDLOCK_RESTRICT_SELF = 444, 446
 _ABSTRACT_UNIX_SOCKETS = 1
@@ -159,7 +159,7 @@ def _tell_end(control: socket.socket, code: int, usage: "_Usage") -> None:
 
 
 def _bury() -> list[tuple[int, int]]:
-    """Return (pid, status) of the children that have ended."""
+    """Return (pid, status) of ended children."""
     buried = []
     with contextlib.suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
@@ -212,7 +212,7 @@ class _Usage:
         return "memory: the kernel ran out of it, and ended the agent"
 
     def is_crowded(self) -> bool:
-        """Return whether about all processes and threads that are allowed may have been there."""
+        """Return whether almost all allowed processes and threads may have existed."""
         if self._processes is None:
             return False
         self._count()
@@ -225,7 +225,7 @@ class _Usage:
         """
         last_number = _last_number()
         started = last_number - self._given_out
-        if started < 0:  # the kernel has begun again with low numbers
+        if started < 0:  # the kernel has started again with low numbers
             started += _numbers()
         self._most_tasks = max(self._most_tasks, self._tasks + started)
         self._given_out = last_number
@@ -263,14 +263,14 @@ def _last_number() -> int:
 
 
 def _numbers() -> int:
-    """Return how many numbers of processes and threads the kernel has."""
+    """Return the number of process and thread numbers of the kernel."""
     with contextlib.suppress(OSError), open("/proc/sys/kernel/pid_max") as most:
         return int(most.read())
     return 0
 
 
 def _tasks(most: int) -> int:
-    """Return how many processes and threads descend from this one; it may stop above `most`."""
+    """Return the number of processes and threads below this one; it may stop above `most`."""
     count, waiting = -1, [str(os.getpid())]
     while waiting and count <= most:
         folder = f"/proc/{waiting.pop()}/task"
@@ -284,7 +284,7 @@ def _tasks(most: int) -> int:
 
 
 def _disk_use(top: str) -> tuple[int, int]:
-    """Return how many bytes a folder takes, and how many its largest file seems to have."""
+    """Return the bytes of a folder, and the apparent size of its largest file."""
     used, largest, waiting = 0, 0, [top]
     seen = set()
     while waiting:
@@ -309,7 +309,7 @@ def _end_all() -> None:
         return
     deadline = time.monotonic() + SWEEP_SECS
     with contextlib.suppress(ProcessLookupError, ChildProcessError):
-        os.kill(-1, signal.SIGKILL)  # in one stroke: all of the PID namespace but this one
+        os.kill(-1, signal.SIGKILL)  # all processes of the PID namespace at once, except this one
         while time.monotonic() < deadline:
             if os.waitpid(-1, os.WNOHANG) == (0, 0):
                 time.sleep(0.002)

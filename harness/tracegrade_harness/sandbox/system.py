@@ -4,7 +4,7 @@ from typing import Final
 
 FOLDERS: Final = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"),
-    *("/sys/devices/system/cpu", "/sys/devices/system/node"),  # how many processors there are
+    *("/sys/devices/system/cpu", "/sys/devices/system/node"),  # the number of processors
 )
 """Programs and libraries of the system."""
 CONFIGURATION: Final = (
@@ -22,7 +22,7 @@ OWN_FOLDERS: Final = ("/tmp", "/run", "/var/tmp", "/dev/shm")  # noqa: S108
 LINKS: Final = {"/var/run": "/run"}
 """Old paths that programs still use."""
 READ_ONLY: Final = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs")
-"""Switches of the kernel, which the superuser turns even without capabilities."""
+"""Kernel settings, which the superuser can change even without capabilities."""
 UNREADABLE: Final = (
     *("/proc/kcore", "/proc/keys", "/proc/key-users", "/proc/kmsg", "/proc/kallsyms"),
     *("/proc/cmdline", "/proc/timer_list", "/proc/sched_debug", "/proc/kpagecount"),

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 Kind = Literal["shown", "hidden", "own"]
 MOST_LINKS: Final = 40
-"""As the kernel follows on one way."""
+"""Most links that the kernel follows on one path."""
 
 
 class View:
@@ -58,7 +58,7 @@ class View:
         return [word for path in [*empty, "/"] for word in ("--remount-ro", path)]
 
     def shows(self, path: Path | str) -> bool:
-        """Return whether a path is in sight."""
+        """Return whether a path is visible."""
         real = os.path.realpath(path)
         return (self._rules.get(real) or self._above(real)) == "shown"
 

@@ -17,7 +17,7 @@ _CALL: Final = re.compile(r"[A-Z]+ /\S*")
 def check_channels(
     source: SourceFile, path: KeyPath, channels: Sequence[str]
 ) -> Iterator[Problem]:
-    """Yield the problems of an agent's channels among each other."""
+    """Yield problems of the combination of an agent's channels."""
     for i, channel in enumerate(channels):
         if channel in channels[:i]:
             fact = f"{dotted((*path, i))}: the channel '{channel}' is already listed"

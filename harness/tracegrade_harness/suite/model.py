@@ -33,13 +33,13 @@ class Variables(Strict):
     """Environment variables of an agent, in addition to those that programs need to run."""
 
     pass_: list[Name] = Field(default_factory=list, alias="pass")
-    """Names of variables that it gets as the harness has them."""
+    """Names of variables that get the harness's own values."""
     set: dict[Name, str] = Field(default_factory=dict)
     """Variables and their values."""
 
 
 class Agent(Strict):
-    """A command that is an agent."""
+    """A command that runs an agent."""
 
     command: Command
     """Run in the environment's folder. These placeholders are replaced: `{release}`, `{task}`,
@@ -81,11 +81,12 @@ class McpServer(Strict):
     """Run in the environment's folder, in a sandbox of its own. `{task}`, `{trial}`, `{seed}`,
     `{suite}` (the suite's folder) and `{python}` (the harness's own interpreter) are replaced."""
     taped: bool = False
-    """It acts outside of the environment, which it does not see: it is recorded, and answered for
-    in the mode `mocked`."""
+    """It acts outside of the environment, which it does not see. Its calls are recorded, and
+    answered from the tape in the mode `mocked`."""
     command_env: Name | None = None
-    """Environment variable that gets the command, as shells read it, that an agent starts instead.
-    `{mcp}` in an agent's command is a file that lists them all, as `mcpServers`."""
+    """Environment variable that gets the command, as a text for a shell, with which an agent
+    starts the server. `{mcp}` in an agent's command is a file that lists all servers, as
+    `mcpServers`."""
     environment: Variables = Variables()
     """Its own variables, in addition to those of the parts; its agent sees none of them."""
     network: Network = "none"
@@ -104,7 +105,7 @@ class Environment(Strict):
     Their calls are recorded, and answered from the tape in the mode `mocked`. `*` matches all
     tools."""
     locks: list[Glob] = Field(default_factory=list)
-    """Objects that are held as long as they are there, such as `files:data/**/*.lock`."""
+    """Objects that count as held while they exist, such as `files:data/**/*.lock`."""
 
     @property
     def parts(self) -> Mapping[str, Mapping[str, Strict]]:
@@ -122,7 +123,7 @@ class Kill(Strict):
 
     points: Annotated[list[Point], Field(min_length=1)] = Field(default=["early", "mid", "late"])
     accept: Literal["before", "done"] = "before"
-    """The state that is as good as undone: the one before the run, or also the finished one."""
+    """The state that counts as undone: the one before the run, or also the finished one."""
     scope: Literal["tree", "process"] = "tree"
     """The processes that are killed: all that the agent started, or its first process alone. The
     others live until the kill is judged, and are leftovers if they never end."""
@@ -168,7 +169,7 @@ class Suite(Strict):
 
     version: Literal[1]
     suite: Name
-    """Its name."""
+    """Name of the suite."""
     mode: Mode = "live"
     """`mocked`: tapes answer for upstreams, taped servers and taped tools, which are not called.
     """

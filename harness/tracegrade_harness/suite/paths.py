@@ -35,7 +35,7 @@ def inside_fault(name: str) -> tuple[str, str] | None:
 
 
 def parts(name: str) -> tuple[str, ...]:
-    """Return the names on a path inside an environment; none for the whole of it."""
+    """Return the names on a path inside an environment; none for the environment itself."""
     return PurePosixPath(name).parts
 
 

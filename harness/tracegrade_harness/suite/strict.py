@@ -12,7 +12,7 @@ Seconds: TypeAlias = Annotated[float, Field(gt=0, le=86_400)]
 
 
 class Strict(BaseModel):
-    """A mapping that has the keys of its class, and no others."""
+    """A mapping with the keys of its class and no others."""
 
     model_config = ConfigDict(
         extra="forbid",

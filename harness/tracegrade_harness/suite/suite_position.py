@@ -17,7 +17,7 @@ class At(NamedTuple):
     """The keys that lead to the mapping."""
 
     def below(self, *keys: str | int) -> KeyPath:
-        """Return the keys that lead to something in the mapping."""
+        """Return the keys that lead to a value in the mapping."""
         return (*self.path, *keys)
 
     def problem(self, key: str, fact: str, way_out: str) -> Problem:

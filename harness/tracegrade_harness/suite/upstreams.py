@@ -13,7 +13,7 @@ class Upstream(Strict):
     url: Annotated[str, Field(pattern="^https?://")]
     """URL of the service; the paths of requests are added to it."""
     url_env: Name
-    """Environment variable that gets the URL at which the agent reaches it."""
+    """Environment variable that gets the URL for the agent."""
     protocol: Literal["service", "model", "mcp"] = "service"
     """`service`: each request is a tool call. `model`: no request is a tool call. `mcp`: an MCP
     server over streamable HTTP, whose tool calls count."""

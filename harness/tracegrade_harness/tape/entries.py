@@ -58,7 +58,7 @@ class TapeHeader(BaseModel):
     agent: str
     release: str | None
     recorded: str
-    """Time, UTC, as ISO 8601."""
+    """Time of the recording, UTC, as ISO 8601."""
     version: str
     """Version of tracegrade."""
 
@@ -99,13 +99,13 @@ def digest(tape: Tape) -> str:
 
 
 def redacted(text: str) -> str:
-    """Return a text without the secrets that the collector would take out of it."""
+    """Return a text without secrets, redacted as in the collector."""
     with _redacting:
         return _redactor.redact_text(text)
 
 
 def redacted_json(value: Any) -> Any:
-    """Return a JSON value without the secrets that the collector would take out of it."""
+    """Return a JSON value without secrets, redacted as in the collector."""
     return json.loads(redacted(_json(value)))
 
 
@@ -148,7 +148,7 @@ def read_tape(file: Path) -> Tape:
 
 
 def _entries(lines: Iterable[_Line]) -> Iterable[TapeEntry]:
-    """Yield calls in the order of their lines, and equal ones in that of their occurrence."""
+    """Yield calls in the order of their lines; equal calls keep their order."""
     keyed = [(TapeKey(each.channel, each.name, canonical(each.arguments)), each) for each in lines]
     equal: dict[TapeKey, deque[_Line]] = defaultdict(deque)
     for key, line in sorted(keyed, key=lambda pair: pair[1].occurrence):
@@ -173,5 +173,5 @@ def _canonical(text: str) -> str:
 
 
 def _json(value: Any) -> str:
-    """Return a value as JSON, without lone surrogates, which UTF-8 has not."""
+    """Return a value as JSON, without lone surrogates, which UTF-8 does not allow."""
     return json.dumps(value, ensure_ascii=False).encode(errors="replace").decode()

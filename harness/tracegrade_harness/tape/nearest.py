@@ -1,4 +1,4 @@
-"""Finds the recorded call that is most like an unrecorded one, and their first difference."""
+"""Finds the recorded call that is most like a missing one, and the first difference."""
 
 import json
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from typing import Any, Final
 from tracegrade_harness.tape.entries import TapeKey
 
 MAX_COMPARED: Final = 200
-"""Calls."""
+"""Most calls that are compared."""
 MAX_CHARS: Final = 2000
 """Characters of each call's arguments that are compared."""
 MAX_VALUE_CHARS: Final = 80
@@ -17,7 +17,7 @@ _ABSENT: Final = object()
 
 
 def nearest(key: TapeKey, others: Sequence[TapeKey]) -> str:
-    """Return how a call differs from the nearest of others, as the end of a sentence."""
+    """Return how a call differs from the nearest other one, as the end of a sentence."""
     same = [other for other in others if other.channel == key.channel]
     if not same:
         return f"nothing of {key.channel} is on it"
@@ -37,7 +37,7 @@ def nearest(key: TapeKey, others: Sequence[TapeKey]) -> str:
 
 
 def _shared_messages(one: TapeKey, other: TapeKey) -> int:
-    """Return with how many equal messages two conversations begin; 0 if they are none."""
+    """Return the number of equal first messages of two conversations; 0 if they are none."""
     both = [_messages(json.loads(key.arguments)) for key in (one, other)]
     pairs = zip(*both, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -35,7 +35,7 @@ class Normalizer:
             name = f"{method}{space}{self._text(path, most)}"
         try:
             value = self._value(json.loads(key.arguments), most)
-        except RecursionError:  # nested too deeply: compared as it is
+        except RecursionError:  # nested too deeply: compared unchanged
             return key._replace(name=name)
         return key._replace(name=name, arguments=canonical(value))
 

@@ -39,7 +39,7 @@ class TapePlayer:
         self.misses: list[str] = []
 
     def knows(self, key: TapeKey) -> bool:
-        """Return whether a call is on the tape, however often it was made."""
+        """Return whether a call is on the tape, even if its replies are used up."""
         return self._compared(key) in self._replies
 
     def has(self, key: TapeKey) -> bool:
@@ -63,7 +63,7 @@ class TapePlayer:
             return [*self._notes]
 
     def record_miss(self, miss: str) -> TapeMiss:
-        """Keep that something is not on the tape, and return it as an error."""
+        """Note that a call is missing on the tape, and return the error."""
         with self._lock:
             self.misses.append(miss)
         return TapeMiss(f"tracegrade replay miss: {miss}")
@@ -91,7 +91,7 @@ class TapePlayer:
         raise self.record_miss(miss)
 
     def unused(self) -> list[str]:
-        """Return calls of the tape that were not made, each with how often it was not."""
+        """Return unused calls of the tape, each with its number of unused replies."""
         with self._lock:
             left = {key: len(replies) - self._taken[key] for key, replies in self._replies.items()}
         calls = [(self._recorded[key], n) for key, n in left.items() if n > 0]
@@ -104,7 +104,7 @@ class TapePlayer:
 
 
 class TapeRecorder:
-    """Takes down calls and their replies."""
+    """Records calls and their replies."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

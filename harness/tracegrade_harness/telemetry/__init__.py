@@ -1,1 +1,1 @@
-"""Relays an agent's spans, filters them, and writes spans on the harness's own account."""
+"""Relays an agent's spans, filters them, and writes the harness's own spans."""

@@ -33,9 +33,9 @@ RESOURCE_KEYS: Final = (
     names.SERVICE_NAME,
     names.SERVICE_VERSION,
     names.ENVIRONMENT,
-    "deployment.environment",  # as conventions had it until 1.27
+    "deployment.environment",  # its name until version 1.27 of the conventions
 )
-"""The same of a resource."""
+"""Attributes of resources that say which trial a span belongs to and how it counts."""
 OWN_SCOPES: Final = frozenset({"tracegrade.harness", "tracegrade.import", "tracegrade.scoring"})
 """Scopes whose spans and logs are read as those of the harness, importers or scorers."""
 _SAMPLING: Final = re.compile(r"\bot=", re.ASCII)
@@ -64,7 +64,7 @@ class Sayings(NamedTuple):
 
     @property
     def of_resources(self) -> dict[str, str | None]:
-        """The same of a resource."""
+        """Name → the allowed value of attributes of resources."""
         return {**self.of_items, **{key: self.resource.get(key) for key in RESOURCE_KEYS}}
 
     def without_claims(self, attributes: Mapping[str, Any]) -> dict[str, Any]:

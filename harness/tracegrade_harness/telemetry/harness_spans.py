@@ -1,4 +1,4 @@
-"""Spans that the harness itself writes, and sends to the collector past the relay for agents."""
+"""Spans that the harness writes, and sends to the collector without the relay."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -26,7 +26,7 @@ class HarnessSpan(NamedTuple):
     span_id: str
     """16 lower-case hex digits."""
     parent_id: str | None
-    """NULL for a root of its trace."""
+    """NULL for the root of its trace."""
     name: str
     attributes: Mapping[str, Any]
     start_ns: int

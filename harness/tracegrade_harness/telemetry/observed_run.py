@@ -105,7 +105,7 @@ class ObservedRun:
             self._in_flight += 1
 
     def returned(self, call: ObservedCall, answer: ObservedAnswer) -> None:
-        """Return when the answer of a call may go on to the agent.
+        """Wait until the answer of a call may pass to the agent.
 
         Raises:
             RunClosed: It must not.
@@ -206,7 +206,7 @@ class ObservedRun:
         self._stop_if_over()
 
     def _is_let_go(self) -> bool:
-        """Take an answer; return whether it ends the waiting."""
+        """Read an answer of the gate; return whether it ends the wait."""
         text = self._socket.recv(_ANSWER_BYTES)
         answer = json.loads(text) if text else {"type": "over"}
         if answer["type"] == "flush":

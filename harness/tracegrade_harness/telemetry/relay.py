@@ -52,7 +52,7 @@ from tracegrade_harness.telemetry.trace_owners import MAX_TRACES, TraceOwners
 
 MAX_BYTES: Final = CollectorConfig().max_request_bytes
 MAX_AT_ONCE: Final = 4
-"""Requests of one trial that are under way; others wait unread, so that no agent fills memory."""
+"""Most requests of one trial in progress; others wait unread, so that no agent fills memory."""
 ANSWER_SECS: Final = 60.0
 START_SECS: Final = 60.0
 STOP_SECS: Final = 10
@@ -101,7 +101,10 @@ class TrialReceiver:
 
     def notes(self) -> list[str]:
         """Return the notes about the telemetry for readers of the trial."""
-        expected = {BEYOND, names.SERVICE_NAME}  # most agents name their service, and mean no harm
+        expected = {
+            BEYOND,
+            names.SERVICE_NAME,
+        }  # most agents name their service without bad intent
         claims = {key: n for key, n in sorted(self.claimed.items()) if key not in expected}
         notes = [f"otlp: {n} x {key} was not the agent's to say" for key, n in claims.items()]
         if self.claimed[BEYOND]:
@@ -111,7 +114,7 @@ class TrialReceiver:
 
 
 class OtlpRelay:
-    """A `with` block in which trials can be admitted."""
+    """A `with` block in which trials can get addresses."""
 
     def __init__(self, collector: Endpoint, owners: TraceOwners | None = None) -> None:
         """Prepare.
@@ -211,7 +214,7 @@ class OtlpRelay:
         except urllib3.exceptions.HTTPError as error:
             text = f"the collector cannot be reached: {error}"
             return _refusal(request, HTTPStatus.SERVICE_UNAVAILABLE, text)
-        if answer.status == HTTPStatus.OK:  # else it is sent again, and counted then
+        if answer.status == HTTPStatus.OK:  # otherwise it is sent again, and counted then
             receiver.claimed.update(filtered.claimed)
             receiver.took_spans = receiver.took_spans or signal is Signal.TRACES
         given = {name: answer.headers[name] for name in PASSED_BACK if name in answer.headers}
@@ -271,7 +274,7 @@ def _filtered(
 
 
 def _refusal(request: Request, code: HTTPStatus, text: str) -> Response:
-    """Return an error as OTLP has it, in the encoding of the request."""
+    """Return an error in OTLP, in the encoding of the request."""
     encoding = status.error_encoding(request.headers.get("content-type", ""))
     grpc_code = (
         Code.UNAVAILABLE if code >= HTTPStatus.INTERNAL_SERVER_ERROR else Code.INVALID_ARGUMENT

@@ -42,7 +42,7 @@ class Baseline(NamedTuple):
     boundaries: tuple[Boundary, ...]
     planned_steps: int | None
     final: State
-    """The environment as it left it."""
+    """The environment after the run."""
     models: tuple[TapeEntry, ...] = ()
     """Answers of models to it."""
 
@@ -55,7 +55,7 @@ class FinishedAgent(NamedTuple):
     reason: str | None
     exit_code: int | None
     lives_on: list[str]
-    """Processes and ports of it that were there after its end."""
+    """Its processes and ports that still existed after its end."""
     notes: list[str]
     misses: list[str]
     """Calls that are missing on its tape."""
@@ -202,7 +202,7 @@ class _AgentEnd(NamedTuple):
     exit_code: int | None
     """None if a limit ended it."""
     lives_on: list[str]
-    """Processes and ports of it that were there after its end."""
+    """Its processes and ports that still existed after its end."""
 
 
 def _end_of(watch: AgentWatch, limits: TrialLimits, log: Path) -> _AgentEnd:
@@ -293,17 +293,19 @@ def _follow(watch: AgentWatch, limits: TrialLimits, running: Running) -> Stop | 
 
 
 def _late(deadline: Deadline, limits: TrialLimits) -> Stop:
-    """Return which limit of time ended the agent."""
+    """Return the time limit that ended the agent."""
     if deadline.was_idle:
         return Stop("budget", f"idle_secs: no sign for {limits.idle_secs:g} s")
     return Stop("budget", f"wall_secs: more than {limits.wall_secs:g} s")
 
 
 def _exceeded(running: Running, watch: AgentWatch, exit_code: int | None) -> Stop | None:
-    """Return which limit of the sandbox ended the agent, if one did."""
+    """Return the sandbox's limit that ended the agent, if one did."""
     if running.over_limit is None:
         return None
-    if exit_code == -signal.SIGKILL:  # else it ended itself, when the kernel refused it more
+    if (
+        exit_code == -signal.SIGKILL
+    ):  # otherwise it ended itself after the kernel refused a request
         watch.faults.append(UNFLUSHED)
     return Stop("budget", running.over_limit)
 

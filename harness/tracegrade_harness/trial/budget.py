@@ -1,4 +1,4 @@
-"""The budget of a whole run: each trial reserves its highest possible cost before it starts."""
+"""The budget of a run: each trial reserves its highest possible cost before it starts."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ class Reservation:
         self.left = reserved
 
     def spend(self, pico_usd: int) -> None:
-        """Take a cost, in millionths of a millionth of a US dollar, from any thread."""
+        """Count a cost, in millionths of a millionth of a US dollar, from any thread."""
         self._budget.spend(self, pico_usd)
 
 
@@ -70,7 +70,7 @@ class Budget:
         return f"max_usd: {fact}, and it may cost ${usd or 0:.4f}; give a greater --max-usd"
 
     def spend(self, reservation: Reservation, pico_usd: int) -> None:
-        """Take a cost of a trial that has reserved."""
+        """Count a cost of a trial with a reservation."""
         with self._changed:
             self._spent += pico_usd
             reservation.left = max(reservation.left - pico_usd, 0)

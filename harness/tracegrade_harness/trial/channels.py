@@ -51,7 +51,7 @@ class AgentChannels(NamedTuple):
     """Answers or records calls of tools in the agent's own process."""
 
     def finish(self, exit_code: int | None) -> None:
-        """Take it that the agent has ended, by a limit if it has no exit code.
+        """Note that the agent has ended; without an exit code, a limit ended it.
 
         Raises:
             EnvironmentFailed: The collector did not take the spans of its run.
@@ -147,7 +147,9 @@ def agent_channels(
         if run is not None and tape_session.spending is not None:
             tape_session.spending.when_stopped(run.close)
         if run is not None:
-            stack.callback(run.close)  # before its servers: none of them waits for the gate then
+            stack.callback(
+                run.close
+            )  # before its servers, so that none of them waits for the gate
         endpoints = _tool_endpoints(suite_run, trial, folder, servers, proxies)
         tools = stack.enter_context(
             _tool_tape(suite_run, trial, folder, environment, tape_session, deadline.seen)

@@ -14,7 +14,7 @@ class Cleaned(NamedTuple):
 
     removed: list[Path]
     in_use: list[Path]
-    """A harness works in them."""
+    """Folders that a harness uses."""
 
 
 def clean(home: Path) -> Cleaned:

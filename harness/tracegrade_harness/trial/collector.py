@@ -35,12 +35,12 @@ class Collector:
         return Endpoint(self._address, {"Authorization": f"Bearer {self._token}"})
 
     def __enter__(self) -> Self:
-        self._tokens.unlink(missing_ok=True)  # of a harness that was killed
+        self._tokens.unlink(missing_ok=True)  # from a harness that was killed
         self._token = add_token(self._tokens, tenant="", expires=None)
         program = [sys.executable, "-m", "tracegrade_harness.trial.collector_child"]
         command = [*program, self._lake, str(self._tokens)]
         with self._log.open("ab") as log:
-            self._written = log.tell()  # by the collectors of this run's earlier harnesses
+            self._written = log.tell()  # the output of collectors of this run's earlier harnesses
             self._process = subprocess.Popen(  # noqa: S603 - our own command
                 command,
                 stdin=subprocess.PIPE,

@@ -1,6 +1,7 @@
 """A run's collector: `python -m tracegrade_harness.trial.collector_child LAKE TOKENS`.
 
-It stops, having landed all, once its standard input ends: with the harness, however that ended.
+It lands all spans and stops when its standard input ends, which happens after every kind of end of
+the harness.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The folder of one trial: the agent's working folder, and files that the agent cannot see."""
+"""The folder of one trial: the agent's working folder, and files that it cannot see."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,7 +13,7 @@ WORK: Final = "work"
 
 
 class TrialFolder:
-    """A `with` block with a folder that is removed after it; its logs stay."""
+    """A `with` block with a folder that is removed afterwards; its logs stay."""
 
     def __init__(self, run: Path, label: str) -> None:
         """Choose names for a trial.
@@ -33,7 +33,7 @@ class TrialFolder:
             EnvironmentFailed: It cannot be created.
         """
         with ExitStack() as stack:
-            removed(self._home)  # of a harness that was killed
+            removed(self._home)  # from a harness that was killed
             stack.callback(removed, self._home)
             with explained(self._home):
                 self.root.mkdir(parents=True)
@@ -52,7 +52,7 @@ class TrialFolder:
 
     @property
     def root(self) -> Path:
-        """In which the agent is run."""
+        """The folder in which the agent runs."""
         return self._home / WORK
 
     def beside(self, name: str) -> Path:

@@ -44,7 +44,7 @@ class FoundRuns(NamedTuple):
     """The runs that the lake has for some trials."""
 
     results: list[TrialResult]
-    """With the runs that they were."""
+    """Results with their runs."""
     beside: list[BesideRun]
 
 
@@ -98,7 +98,7 @@ def _found(
 
 
 def _own(reported: str | None, found: Sequence[LandedRun]) -> LandedRun:
-    """Return the run that a trial was."""
+    """Return the run of a trial."""
     trace = reported and reported.partition("-")[0]
     return min(found, key=lambda run: (run.trajectory_id != reported, run.trace_id != trace))
 

@@ -135,7 +135,7 @@ def _address(url: str) -> ServiceAddress:
 
 
 def own_headers(upstream: upstreams.Upstream) -> dict[str, str]:
-    """Return an upstream's own headers, filled in.
+    """Return an upstream's own headers with variables replaced.
 
     Raises:
         EnvironmentFailed: A variable that they name is not set.

@@ -58,7 +58,7 @@ class KilledAgent(NamedTuple):
 
     root: RootSpan | None
     boundary: int
-    """Tool calls that had returned."""
+    """Number of tool calls that had returned."""
     diverged: bool
     """Up to that point, it did not repeat the undisturbed run."""
     in_flight: int
@@ -169,7 +169,7 @@ class KillTrial:
             with ExitStack() as started:
                 running = started.enter_context(self.suite_run.sandbox.start(program))
                 watch = self._watch(channels, running, deadline, environment, before)
-                with closing(watch.moments()) as moments:  # the agent waits as long as they do
+                with closing(watch.moments()) as moments:  # the agent waits while these exist
                     point = self._point(watch, moments)
                     if point is not None:
                         lost = flush(channels.gate, point)
@@ -233,7 +233,7 @@ class KillTrial:
     def _ended_early(
         self, watch: AgentWatch, channels: AgentChannels, code: int | None
     ) -> KillPointMissed:
-        """Return how an agent ended before its point; one without a code had to be ended."""
+        """Return how an agent ended before its point; without a code, the harness ended it."""
         if code is None and channels.run is None:
             self._name(watch.open_root)
         if self.spending.stop is not None:
@@ -342,7 +342,7 @@ class _Judged(NamedTuple):
     judgment: KillJudgment
     seen: ObservedState
     disproved: Mapping[str, str]
-    """Leftovers that undos did not set right, each with the reason."""
+    """Leftovers that undos did not restore, each with the reason."""
 
 
 class _StateInspection:
@@ -380,7 +380,9 @@ class _StateInspection:
             raise _StillChanging(msg)
         before = self._template.before
         holders = [*self._environment.held(now), *self._killed.lives_on()]
-        plans = (lambda: self._plans) if holders or now != before else no_plans  # it takes a while
+        plans = (
+            (lambda: self._plans) if holders or now != before else no_plans
+        )  # it takes some time
         seen = ObservedState(
             before=before,
             now=now,

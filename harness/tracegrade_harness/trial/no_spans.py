@@ -26,7 +26,7 @@ def silent(exit_code: int | None, log: Path) -> str:
 
 
 def size(log: Path) -> int:
-    """Return how many bytes an agent has printed by now."""
+    """Return the number of bytes that an agent has printed so far."""
     return log.stat().st_size if log.exists() else 0
 
 
@@ -40,7 +40,7 @@ def last_lines(log: Path) -> list[str]:
 
 
 def tail(log: Path) -> str:
-    """Return the last 8 KiB of a log, without a line that is cut."""
+    """Return the last 8 KiB of a log, without a partial line."""
     skipped = max(0, size(log) - _TAIL_BYTES)
     if not log.exists():
         return ""

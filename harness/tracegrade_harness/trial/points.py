@@ -8,19 +8,19 @@ from tracegrade_harness.suite.model import Point
 POINTS: Final[tuple[Point, ...]] = ("early", "mid", "late")
 
 Absence = Literal["no_calls", "first_call_writes", "no_writes"]
-"""Why a run has no such point."""
+"""The reason why a run has no such point."""
 
 
 class Boundary(NamedTuple):
     """The moment after a tool call returned, before any other event."""
 
     number: int
-    """Tool calls that had returned, this one included."""
+    """Number of tool calls that had returned, including this one."""
     tool: str
     arguments: str | None
     """Canonical JSON; None if the span has none."""
     wrote: bool
-    """The call is declared to write, or the environment was another one afterwards."""
+    """The call is declared to write, or the environment changed during it."""
 
 
 def points(

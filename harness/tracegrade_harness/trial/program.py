@@ -33,7 +33,7 @@ class TrialWorkspace(NamedTuple):
     """The trial's folder."""
     environment: OpenedEnvironment
     log: Path
-    """Gets stdout and stderr."""
+    """File for stdout and stderr."""
 
 
 class HostWorkspace(NamedTuple):
@@ -42,7 +42,7 @@ class HostWorkspace(NamedTuple):
     root: Path
     """A folder of its own."""
     log: Path
-    """Gets stdout and stderr."""
+    """File for stdout and stderr."""
 
 
 class UndoWorkspace(NamedTuple):
@@ -97,7 +97,7 @@ def silent_program(
     endpoints: AgentEndpoints,
     command: Sequence[str],
 ) -> Program:
-    """Return how another command is started in the agent's place; it sends no spans."""
+    """Return the program of a command that replaces the agent; it sends no spans."""
     silent = endpoints._replace(variables={**endpoints.variables, **NO_SPANS})
     return _program(suite_run, trial, workspace, command, silent)
 
@@ -137,7 +137,7 @@ def outside_program(
 def plain_program(
     suite_run: SuiteRun, trial: Trial, command: Sequence[str], workspace: UndoWorkspace
 ) -> Program:
-    """Return how a command that an agent left is started, with few variables."""
+    """Return the program of a command that an agent left, with few variables."""
     limits = _limits(suite_run, trial)
     environment = {**_basic(workspace.root), **workspace.variables}
     root, log = workspace.root, workspace.log
@@ -271,7 +271,7 @@ def _limits(suite_run: SuiteRun, trial: Trial) -> ProcessLimits:
 
 
 def _basic(root: Path) -> dict[str, str]:
-    """Return the variables without which few programs run; none of them is a secret."""
+    """Return the variables that most programs need; none of them is a secret."""
     return {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": str(root),

@@ -14,7 +14,7 @@ NO_TOKENS: Final = "no_tokens: "
 
 
 class TrialResult(BaseModel):
-    """One trial, or one kill of it; fields as the columns of `harness_trials`."""
+    """One trial, or one kill of it; the fields are columns of `harness_trials`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -42,7 +42,7 @@ class TrialResult(BaseModel):
     traces: list[str] = []
     """Traces of its agent's spans, in the order in which they came; its run is in one."""
     turns: list[str] = []
-    """Trajectories of the later turns of its run's conversation, on which its verdict is, too."""
+    """Trajectories of later turns of its run's conversation, which also get the verdict."""
     tape_misses: list[str] = []
     """Calls of its agent that are missing on its tape."""
     seconds: float | None = None

@@ -28,7 +28,7 @@ AGENT_KINDS: Final = {
 
 
 class RootSpan(NamedTuple):
-    """The agent span that a run is, as its agent started it."""
+    """The root span of a run, as its agent started it."""
 
     trace_id: str
     """32 lower-case hex digits."""
@@ -38,7 +38,7 @@ class RootSpan(NamedTuple):
     attributes: Mapping[str, Any]
     start_ns: int
     parent_id: str | None = None
-    """NULL for a root of its trace."""
+    """NULL for the root of its trace."""
 
     @classmethod
     def of(cls, run: RunStarted) -> Self:
@@ -49,7 +49,7 @@ class RootSpan(NamedTuple):
 
     @property
     def trajectory_id(self) -> str:
-        """The id of the trajectory that it is the root of."""
+        """The id of the trajectory whose root it is."""
         return f"{self.trace_id}-{self.span_id}"
 
 

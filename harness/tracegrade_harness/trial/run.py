@@ -1,4 +1,4 @@
-"""One run of a suite: environments frozen, a collector up, trials run, results in the lake."""
+"""One run of a suite: it freezes environments, starts a collector, and runs trials."""
 
 import hashlib
 import json
@@ -339,7 +339,7 @@ def _refuse_unknown_costs(run: str, results: Sequence[TrialResult]) -> None:
 
 
 def _as_killed(cases: dict[str, Case], chosen: ChosenTrials) -> dict[str, Case]:
-    """Return the cases with the kills that are chosen for them."""
+    """Return the cases with their chosen kills."""
     return {
         name: case.model_copy(update={"kill": _chosen_kill(case.kill, chosen.kills)})
         for name, case in cases.items()

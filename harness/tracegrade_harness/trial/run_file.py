@@ -35,12 +35,12 @@ DIGESTS: Final = frozenset({"content", "tasks", "runbooks", "environments"})
 
 
 def is_begun(folder: Path) -> bool:
-    """Return whether a run's folder has such a file."""
+    """Return whether a run's folder has this file."""
     return (folder / NAME).is_file()
 
 
 def _hold(folder: Path) -> int:
-    """Return a file descriptor that keeps a run from other processes until it is closed."""
+    """Return a file descriptor that locks a run until it is closed."""
     descriptor = hold(folder)
     if descriptor is None:
         msg = f"run '{folder.name}' is still in progress; wait for its end"
@@ -132,7 +132,7 @@ class RunFile:
                 raise self._unreadable(number) from error
 
     def _check(self, line: bytes, described: dict[str, Any]) -> None:
-        """Check that the run was begun for the same."""
+        """Check that the description equals that of the run's beginning."""
         try:
             begun = dict(json.loads(line))
         except (ValueError, TypeError) as error:

@@ -148,7 +148,7 @@ class Schedule:
                     *late.notes,
                     f"one_kill: mid and late are both after call {target.number}",
                 ]
-                of_late = {"tokens": None, "usd": None}  # are counted there
+                of_late = {"tokens": None, "usd": None}  # those are in the result of late
                 yield late.model_copy(update={**of_late, "kill_point": "mid", "notes": notes})
                 continue
             kill = partial(self._kill, trial, kill_point, target, baseline)
@@ -209,7 +209,7 @@ class Schedule:
 
     def _keep(self, result: TrialResult, baseline: Baseline | None = None) -> None:
         if self._suite_run.sandbox.is_stopped:
-            raise CancelledError  # its agent was ended by us: it is done again
+            raise CancelledError  # the harness ended its agent, so it is repeated
         self._file.add(result, baseline)
         with self._lock:  # so that the numbers are in order
             self._reported += 1

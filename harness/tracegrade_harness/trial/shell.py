@@ -1,4 +1,4 @@
-"""A shell in an agent's place: its folder, its variables, its services and its sandbox."""
+"""A shell with an agent's folder, variables, services and sandbox."""
 
 import os
 import shlex

@@ -19,7 +19,7 @@ from tracegrade_queries.costs.answer_cost import TokenCounts, cost_of, price_of
 from tracegrade_queries.costs.pricing import NO_PRICES, Prices
 
 PICO: Final = 10**12
-"""Parts of a US dollar that are counted."""
+"""Units of cost per US dollar."""
 NO_LIMITS: Final = TrialLimits()
 LET_SAY: Final = "let it say its usage, or leave out the limit"
 GIVE_PRICE: Final = "give it one with --prices, or leave out the limit"
@@ -92,11 +92,11 @@ class Spending:
             self._take(self._by_spans, ModelAnswer(used.model, _counts(used)))
 
     def add_from_upstream(self, answer: ModelAnswer) -> None:
-        """Take an answer of an upstream."""
+        """Add an answer of an upstream."""
         self._take(self._by_upstreams, answer)
 
     def add_from_tape(self, answer: ModelAnswer) -> None:
-        """Take an answer of a tape."""
+        """Add an answer of a tape."""
         self._take(self._by_tapes, answer)
 
     def refusal(self) -> str | None:

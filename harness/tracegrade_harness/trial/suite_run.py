@@ -1,4 +1,4 @@
-"""A suite that is being run, and one trial of it."""
+"""A run of a suite, and one trial of it."""
 
 import hashlib
 import re
@@ -26,7 +26,7 @@ _STRANGE: Final = re.compile(r"[^\w.-]+", re.ASCII)
 
 @dataclass(frozen=True)
 class SuiteRun:
-    """A suite that is being run."""
+    """A run of a suite."""
 
     suite: Suite
     suite_folder: Path
@@ -71,7 +71,7 @@ class SuiteRun:
         return self.outside or self.sandbox
 
     def stop(self) -> None:
-        """End all programs that run, and start no more."""
+        """End all running programs, and start no more."""
         self.sandbox.stop()
         self.verifying.stop()
 
@@ -90,14 +90,14 @@ class Trial(NamedTuple):
 
     task_id: str
     number: int
-    """From 1."""
+    """Number of the trial, from 1."""
 
     def case(self, suite_run: SuiteRun) -> Case:
         """Return its case in the suite."""
         return suite_run.suite.cases[self.task_id]
 
     def agent(self, suite_run: SuiteRun) -> Agent:
-        """Return who is tried."""
+        """Return its agent."""
         return suite_run.suite.agents[self.case(suite_run).agent]
 
     def release(self, suite_run: SuiteRun) -> str | None:
@@ -105,7 +105,7 @@ class Trial(NamedTuple):
         return suite_run.release or self.agent(suite_run).release
 
     def seed(self, suite_run: SuiteRun) -> int:
-        """Return a number from 0 to 2**31 - 1, the same whenever this trial is repeated."""
+        """Return a number from 0 to 2**31 - 1, equal in every repeat of this trial."""
         text = f"{suite_run.suite.suite}\n{self.task_id}\n{self.number}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) >> 1
 

@@ -52,7 +52,7 @@ class TapeSession(NamedTuple):
 
     @classmethod
     def of(cls, suite_run: SuiteRun, trial: Trial) -> Self:
-        """Return it, at the beginning of the run."""
+        """Return a session, at the beginning of a run."""
         tape = suite_run.tapes.get(trial.task_id)
         recording = suite_run.keep_tape is not None
         normalizer = Normalizer(trial.case(suite_run).normalize)
@@ -158,7 +158,7 @@ class TapeSession(NamedTuple):
 
 
 def is_taped(environment: Environment) -> bool:
-    """Return whether something of an environment is answered for in the mode `mocked`."""
+    """Return whether a tape answers for part of an environment in the mode `mocked`."""
     taped_servers = any(each.taped for each in environment.mcp.values())
     return bool(environment.upstreams or environment.taped_tools) or taped_servers
 

@@ -32,7 +32,7 @@ class Moment(NamedTuple):
 
     event: Event
     boundary: Boundary | None
-    """None before the answer."""
+    """None before the final answer."""
     in_flight: int
     """Calls that had begun and not returned."""
 
@@ -51,7 +51,7 @@ class AgentWatch:
     """Reads the environment after each call, if calls are observed; the agent's clock is paused
     for it."""
     root_of: Callable[[RunStarted], RootSpan] = RootSpan.of
-    """Returns the root of a run that starts, as far as its agent is believed."""
+    """Returns the root span of a run that starts, without claims that the agent must not make."""
     on_run: Callable[[RootSpan], None] = lambda _: None
     """Called with each run as it starts."""
     spending: Spending = field(default_factory=Spending)
@@ -102,7 +102,7 @@ class AgentWatch:
 
     @property
     def open_root(self) -> RootSpan | None:
-        """The root span that the agent can no longer end, once it is killed."""
+        """The root span that a killed agent can no longer end."""
         return None if self.root_ended else self.root
 
     def _read(self) -> State:

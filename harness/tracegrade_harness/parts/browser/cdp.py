@@ -36,7 +36,7 @@ class BrowserTimeout(CdpFailed):
 
 
 class BrowserClosed(CdpFailed):
-    """The browser has ended, or left the connection."""
+    """The browser has ended, or has closed the connection."""
 
 
 class Cdp:
@@ -104,7 +104,7 @@ class Cdp:
     def tell(
         self, method: str, session: str | None = None, /, **given: Any
     ) -> "Future[dict[str, Any]]":
-        """Send the same without waiting for the answer."""
+        """Send a request without waiting for the answer."""
         number, answer = next(self._numbers), Future[dict[str, Any]]()
         message = {"id": number, "method": method, "params": given}
         with self._lock:

@@ -88,7 +88,7 @@ def command(
 
 
 def has_own_network(confined: Confinement, *, opened: bool) -> bool:
-    """Return whether it reaches, and is reached, only through the harness."""
+    """Return whether it has connections only through the harness."""
     return confined.bubblewrap is not None and not opened
 
 
@@ -130,7 +130,7 @@ def _rules(hosts: Mapping[str, ServiceAddress], *, opened: bool) -> str:
 
 
 class _Probe:
-    """Tries commands as the user of a folder; all of one user are alike."""
+    """Tries commands as the user of a folder; the results of a user are reused."""
 
     def __init__(self, folder: ServerFolder) -> None:
         self._folder = folder

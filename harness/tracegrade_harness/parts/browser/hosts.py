@@ -12,7 +12,7 @@ from tracegrade_queries.files.shape import dotted
 from tracegrade_queries.files.yaml_source import KeyPath, Problem, SourceFile
 
 SERVICES: Final = "http"
-"""The kind of the parts that pages find."""
+"""The kind of the parts that pages reach."""
 _HOST: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
@@ -39,7 +39,7 @@ def check_browser(
 def check_address(
     source: SourceFile, path: KeyPath, url: str | None, environment: ReadableEnvironment
 ) -> Iterator[Problem]:
-    """Yield a problem if an address is none of a service of the environment."""
+    """Yield a problem if an address belongs to no service of the environment."""
     if url is None or url == "about:blank":
         return
     known = [name for kind, name in environment.parts if kind == SERVICES]

@@ -17,7 +17,7 @@ from tracegrade_harness.parts.part import ServiceAddress
 from tracegrade_harness.parts.servers.forwarding import Forwarding
 
 _GET_OWNER: Final = 0xB701
-"""The kernel's numbers, of `linux/nsfs.h` and `linux/sched.h`."""
+"""Numbers of the kernel from `linux/nsfs.h` and `linux/sched.h`."""
 _NEW_USER: Final = 0x10000000
 _NEW_NET: Final = 0x40000000
 
@@ -48,7 +48,7 @@ def _become(user: Any) -> None:
 
 
 def _enter(process: int) -> None:
-    """Enter the network of a process, by the user namespace that it belongs to."""
+    """Enter the network of a process, through its user namespace."""
     libc = ctypes.CDLL(None, use_errno=True)
     network = os.open(f"/proc/{process}/ns/net", os.O_RDONLY)
     owner = fcntl.ioctl(network, _GET_OWNER)

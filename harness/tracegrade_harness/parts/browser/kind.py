@@ -44,7 +44,7 @@ class BrowserKind(PartKind):
             yield from check_value(at.source, at.below("attributes", name), value)
 
     def missing(self, declared: Mapping[str, Browser], folder: Path | None) -> str | None:
-        """Return that there is no Chromium."""
+        """Return that Chromium is missing, if it is."""
         return why_not()
 
     def part(self, name: str, declared: Browser, around: Around) -> MadePart:

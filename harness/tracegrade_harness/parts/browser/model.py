@@ -10,7 +10,7 @@ from tracegrade_scoring.tasks.model import Wanted
 
 
 class BrowserCookie(Strict):
-    """A cookie that a browser has in the beginning."""
+    """A cookie that a browser has at first."""
 
     name: Name
     value: str
@@ -36,7 +36,7 @@ class Browser(Strict):
     url: Annotated[str, Field(pattern="^(https?://|about:blank$)")]
     """Address at which the browser starts."""
     url_env: Name | None = None
-    """Environment variable that gets the URL at which it speaks the DevTools protocol."""
+    """Environment variable that gets the URL of the browser's DevTools protocol."""
     network: Network = "none"
     """`none`: the browser reaches the environment's HTTP services, and in bubblewrap nothing else.
     `open`: it reaches every host that this machine can reach."""
@@ -70,6 +70,6 @@ class DomVerifier(Strict):
     visible: bool | None = None
     """Whether a matching element must be visible."""
     count: Wanted = None
-    """Value or rule for how many elements fit; without it at least one."""
+    """Value or rule for the number of elements that fit; without it, at least one must fit."""
     timeout_secs: Seconds = 10
-    """With `url`: how long its scripts may take until the elements fit."""
+    """With `url`: seconds that scripts may take until the elements fit."""

@@ -14,7 +14,7 @@ from tracegrade_harness.parts.servers.forwarding import Forwarding
 from tracegrade_harness.parts.servers.managed_server import HOST, START_SECS, ServerUser
 
 MOST_SERVICES = 200
-"""The kernel lets 253 file descriptors go with one message."""
+"""Most services: the kernel passes at most 253 file descriptors with one message."""
 
 
 class InnerNetwork:

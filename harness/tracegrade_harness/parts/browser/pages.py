@@ -14,7 +14,7 @@ from tracegrade_harness.parts.browser.snapshot import Items, origin_of
 PAGE_SECS: Final = 5.0
 """Seconds that a page may take to report its content."""
 AFTER_CRASH_SECS: Final = 1.0
-"""The same, if it has crashed before."""
+"""Seconds for a page that has crashed before."""
 LOAD_SECS: Final = 30.0
 QUIET_SECS: Final = 5.0
 """Seconds to wait, after a page has loaded, until its scripts send no more requests."""
@@ -40,7 +40,7 @@ class Element(NamedTuple):
 
 
 class WrongSelector(CdpFailed):
-    """A selector is none."""
+    """A selector is invalid."""
 
 
 class Frame(NamedTuple):
@@ -83,7 +83,7 @@ class Page:
         return dict(found)
 
     def store(self, key: str, items: Items, *, local: bool) -> None:
-        """Store something."""
+        """Store items."""
         storage = {"storageKey": key, "isLocalStorage": local}
         for name, value in items.items():
             self._ask("DOMStorage.setDOMStorageItem", storageId=storage, key=name, value=value)
@@ -146,12 +146,12 @@ class Page:
                 self._ask("Network.disable")
 
     def go_blank(self, origin: str) -> str:
-        """Bring it, in a `blank` block, to an origin; return the key of that one's storage."""
+        """Open an origin, in a `blank` block; return the key of its storage."""
         self._ask("Page.navigate", wait_secs=LOAD_SECS, url=f"{origin}{_BLANK}")
         return f"{origin}/"
 
     def forget_history(self) -> None:
-        """Let it be as if it had been nowhere before."""
+        """Clear its history."""
         self._ask("Page.resetNavigationHistory")
 
     def _elements_in(self, frame: str, selectors: Sequence[str]) -> list[Any]:
@@ -199,18 +199,18 @@ class Events:
         """Targets that show and answer nothing until they are loaded again."""
         self._queues: dict[str, Queue[dict[str, Any]]] = {}
         self.answer: Any = None
-        """Sends a method without waiting for its answer, once there is a connection."""
+        """Sends a method without waiting for its answer, as soon as there is a connection."""
 
     def of(self, session: str) -> "Queue[dict[str, Any]]":
         """Return the queue of a session's events."""
         return self._queues.setdefault(session, Queue())
 
     def forget(self, session: str) -> None:
-        """Keep events of a session no longer."""
+        """Drop the events of a session."""
         self._queues.pop(session, None)
 
     def take(self, event: dict[str, Any]) -> None:
-        """Take an event."""
+        """Receive an event."""
         given, session = event.get("params", {}), event.get("sessionId")
         if event["method"] in ("Target.targetCreated", "Target.targetInfoChanged"):
             origin = origin_of(given["targetInfo"]["url"])

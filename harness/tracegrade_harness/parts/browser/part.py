@@ -42,17 +42,17 @@ class BrowserLocation:
     """The variable, services and rules of a browser in a suite."""
 
     name: str
-    """The part's."""
+    """Name of the part."""
     variable: str | None = None
-    """Environment variable that gets the address at which it speaks the DevTools protocol."""
+    """Environment variable that gets the address of the DevTools protocol."""
     services: tuple[str, ...] = ()
-    """Names of the HTTP services that its pages find."""
+    """Names of the HTTP services that its pages reach."""
     opened: bool = False
     """It can reach every host that this machine can reach."""
     watch: tuple[str, ...] = ()
-    """Selectors of CSS."""
+    """CSS selectors."""
     ignore: tuple[str, ...] = ()
-    """Globs over names of objects, without the part's."""
+    """Globs over names of objects, without the part's name."""
 
     @property
     def title(self) -> str:
@@ -80,7 +80,7 @@ class BrowserPart:
         (folder / _SEED).write_text(self._seed.as_json(), encoding="utf-8")
 
     def use(self, folder: Path) -> None:
-        """Take a template that `freeze` has built in a folder before."""
+        """Use an existing template of `freeze`."""
         self._seed = BrowserSnapshot.of_json((folder / _SEED).read_text(encoding="utf-8"))
 
     def frozen(self) -> StateReading:
@@ -96,7 +96,7 @@ class BrowserPart:
 
 
 class OpenedBrowser(ReadableState):
-    """A browser as one trial has it."""
+    """A browser of one trial."""
 
     def __init__(
         self, location: BrowserLocation, seed: BrowserSnapshot, *, is_copy: bool = False

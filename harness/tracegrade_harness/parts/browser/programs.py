@@ -1,4 +1,4 @@
-"""Chromium on this machine: is it there?"""
+"""Finds Chromium on this machine."""
 
 import os
 import shutil

@@ -60,7 +60,7 @@ def confinement_text(*, opened: bool) -> str:
 
 
 class BrowserServer:
-    """A browser that runs until it is closed, or the harness has ended."""
+    """A browser that runs until it is closed, or until the harness ends."""
 
     def __init__(self, hosts: Mapping[str, ServiceAddress], *, opened: bool) -> None:
         """Start a browser with a blank page.
@@ -91,7 +91,7 @@ class BrowserServer:
         return self._connected().ask(method, **given)
 
     def ends_soon(self) -> bool:
-        """Wait a moment; return whether it has ended, or dropped the connection, by then."""
+        """Wait a moment; return whether it has ended or closed the connection by then."""
         return self._cdp is None or self._cdp.ends_within(_ENDING_SECS)
 
     def targets(self) -> list[dict[str, Any]]:
@@ -125,7 +125,7 @@ class BrowserServer:
 
     @contextmanager
     def tab(self, *, hidden: bool = False) -> Iterator[Page]:
-        """Open such a tab while the block lasts."""
+        """Open a tab while the block lasts; see `new_tab`."""
         made = self.new_tab(hidden=hidden)
         try:
             with self.page(made) as page:
@@ -184,7 +184,7 @@ class BrowserServer:
         return False
 
     def _connected(self) -> Cdp:
-        """Return a connection: an agent may have made the browser drop the last one."""
+        """Return a connection: an agent may have made the browser close the last one."""
         if self._cdp is not None and not self._cdp.has_ended:
             return self._cdp
         try:

@@ -1,4 +1,4 @@
-"""A browser's state that can be restored in another one: cookies, storage, and open tabs."""
+"""A browser's state, which another one can restore: cookies, storage, and open tabs."""
 
 import json
 from collections.abc import Mapping
@@ -80,14 +80,14 @@ class ServiceNames:
         }
 
     def named(self, url: str) -> str:
-        """Return an address, or an origin, with the service's name if it has its port."""
+        """Return an address or origin with the service's name, if it has the service's port."""
         origin = origin_of(url)
         found = None if origin is None else self._names.get(origin)
         return url if found is None or origin is None else found + url[len(origin) :]
 
 
 def origin_of(url: str) -> str | None:
-    """Return the origin of an address of the web; None of any other."""
+    """Return the origin of a web address; None for other addresses."""
     try:
         split = urlsplit(url)
     except ValueError:

@@ -39,7 +39,7 @@ _TRIES: Final = 3
 
 @dataclass
 class BrowserState:
-    """A browser at one moment; origins and addresses have services by their names."""
+    """A browser at one moment; origins and addresses have services by name."""
 
     cookies: list[dict[str, Any]] = field(default_factory=list)
     """Cookies as the browser reports them."""
@@ -139,7 +139,7 @@ def read(seen: BrowserState, title: str, ignore: Globs) -> StateReading:
 
 
 def _objects(seen: BrowserState) -> Iterator[tuple[str, Any]]:
-    """Yield names, without the part's, and values; the values of one name are one object."""
+    """Yield names, without the part's, and values; values of one name form one object."""
     for cookie in seen.cookies:
         yield _cookie_name(cookie), _of_cookie(cookie)
     yield from _stored("local", seen.local)
@@ -169,7 +169,7 @@ def _observe_page(
         _add(seen.local, origin, page.items(key, local=True))
         _add(session, origin, page.items(key, local=False))
         present.add(key.removesuffix("/"))
-    is_source = page.url.startswith("view-source:")  # a page of the browser's own
+    is_source = page.url.startswith("view-source:")  # a page of the browser itself
     found = page.elements([] if is_source else frames, [*seen.elements])
     for selector, elements in zip(seen.elements, found, strict=True):
         seen.elements[selector] += elements

@@ -1,1 +1,1 @@
-"""Verifiers that are commands of the suite's own."""
+"""Verifiers that are commands of the suite."""

@@ -15,7 +15,7 @@ def asks_for_overlays(suite: Path) -> bool:
     """Return whether a part of a suite is an overlay; False for a broken suite."""
     try:
         text = suite.read_text(encoding="utf-8")
-        # Its values stay text, so that none is too strange to be read.
+        # Its values stay text, so that every value can be read.
         content = yaml.load(text, yaml.BaseLoader) if "overlay" in text else None  # noqa: S506
     except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError):
         return False

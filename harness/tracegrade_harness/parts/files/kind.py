@@ -63,7 +63,7 @@ class FilesKind(PartKind):
         return verify_files(verifier, context)
 
     def verifier_answers(self, verifier: FilesVerifier, folder: Path) -> Iterator[str]:
-        """Yield the folder that is compared with."""
+        """Yield the folder for comparison."""
         if verifier.expect is not None:
             yield verifier.expect
 

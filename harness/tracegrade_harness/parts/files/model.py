@@ -20,18 +20,18 @@ class Files(Strict):
     ignore: list[Glob] = Field(default_factory=list)
     """Paths below it whose changes do not matter."""
     overlay: bool = False
-    """Mount an overlay of the kernel's instead of a copy: at once, however large the folder is."""
+    """Mount a kernel overlay instead of a copy, which takes no time even for a large folder."""
 
 
 class FilesVerifier(Strict):
-    """Something of a folder of files holds; exactly one of `expect`, `only_changed` and `path`."""
+    """A condition on a folder of files; exactly one of `expect`, `only_changed` and `path`."""
 
     files: Name
-    """The part."""
+    """Name of the part."""
     expect: Name | None = None
     """A folder, relative to the suite; the part must have its paths with the same content."""
     under: Glob = "**"
-    """With `expect`: the paths, in both, that are compared."""
+    """With `expect`: the compared paths, in both folders."""
     only_changed: list[Glob] | None = None
     """Only these paths may have been added, changed or removed."""
     path: Name | None = None

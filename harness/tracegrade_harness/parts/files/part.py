@@ -33,9 +33,9 @@ class FilesLocation:
     """The path, variable and rules of a part of files."""
 
     name: str
-    """The part's."""
+    """Name of the part."""
     at: PurePosixPath
-    """Below the trial's folder."""
+    """Path below the trial's folder."""
     variable: str | None = None
     """Environment variable that gets the path."""
     ignore: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class FilesPart:
         self.use(folder)
 
     def use(self, folder: Path) -> None:
-        """Take a template that `freeze` has built in a folder before."""
+        """Use an existing template of `freeze`."""
         self._template = folder / "tree"
         self._folders = _folders(self._template)
 
@@ -100,7 +100,7 @@ class FilesPart:
 
 
 class OpenedFiles(ReadableState):
-    """A folder of files as one trial has it."""
+    """A folder of files of one trial."""
 
     def __init__(
         self,
@@ -141,7 +141,7 @@ class OpenedFiles(ReadableState):
         return held_names(self._inodes() if locks else (), locks)
 
     def clone(self, root: Path) -> "OpenedFiles":
-        """Return a copy as it is now, with `root` in the place of the trial's folder."""
+        """Return a copy of the present state, with `root` instead of the trial's folder."""
         target = root / self._location.at
         try:
             with folder_at(self._root, self._location.at) as old:

@@ -92,7 +92,7 @@ def _content(
 
 
 def _of_others(at: str, context: Context) -> set[str]:
-    """Return the paths, from a folder, of files in it that are parts of their own."""
+    """Return the paths in a folder that are parts of their own."""
     folder = PurePosixPath(at)
     files = (PurePosixPath(each) for some in context.single_files.values() for each in some)
     return {str(file.relative_to(folder)) for file in files if file.is_relative_to(folder)}

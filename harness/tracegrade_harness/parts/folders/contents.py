@@ -65,7 +65,7 @@ def _file_digest(entry: WalkedFile) -> str:
 
 
 def _content_digest(file: int) -> str:
-    """Return a digest that is the same whether zeros are stored or are holes."""
+    """Return a digest that does not depend on whether zeros are stored or are holes."""
     size = os.fstat(file).st_size
     digest, next_block = xxh3_128(b"%d" % size), 0
     for start, end in data_ranges(file):

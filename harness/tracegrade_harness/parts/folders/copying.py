@@ -1,6 +1,6 @@
-"""Copies folders with everything in them: modes, times, links, fifos, holes.
+"""Copies folders with everything in them: modes, times, links, FIFOs, holes.
 
-Never by hard links: an agent that writes into a file in place would change the original.
+It makes no hard links: an agent that writes into a file in place would change the original.
 """
 
 import contextlib
@@ -106,7 +106,7 @@ def _copy_file(old: int, new: int, name: str, info: os.stat_result) -> None:
 
 
 def _share_blocks(source: int, target: int) -> bool:
-    """Return whether the file system could make a copy that costs no space yet."""
+    """Return whether the file system could make a copy that uses no space yet."""
     if sys.platform != "linux":
         return False
     try:

@@ -27,7 +27,7 @@ _OURS: Final = 0o700
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Make a folder in the system's place for temporary ones, held until the block ends.
+    """Create a folder in the system's folder for temporary files, locked until the block ends.
 
     Raises:
         EnvironmentFailed: It could not be made, or not be removed.
@@ -36,7 +36,7 @@ def temporary_folder() -> Iterator[Path]:
         while True:
             folder = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
             descriptor = hold(folder)
-            if descriptor is not None:  # else `clean` was quicker than the lock
+            if descriptor is not None:  # else `clean` removed it before the lock
                 break
     try:
         yield folder
@@ -95,7 +95,7 @@ def shared_folder(folder: Path) -> Iterator[Path]:
             descriptor = hold(folder, shared=True)
             if descriptor is not None:
                 break
-            time.sleep(WAIT_SECS)  # until the one who removes it is done
+            time.sleep(WAIT_SECS)  # until the process that removes it has finished
     try:
         yield folder
     finally:

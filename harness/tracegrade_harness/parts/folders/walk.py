@@ -56,7 +56,7 @@ def folder_at(root: Path, at: PurePosixPath) -> Iterator[int]:
 
 @contextmanager
 def subfolder(folder: int, name: str) -> Iterator[int]:
-    """Open a folder in an open one."""
+    """Open a folder inside an open folder."""
     below = _open_folder(folder, name)
     try:
         yield below

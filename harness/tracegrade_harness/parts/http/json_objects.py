@@ -27,7 +27,7 @@ def read_document(document: Any, part: str, ignore: Sequence[str]) -> StateReadi
     reading = StateReading()
     shown = copy.deepcopy(document)
     for rule in ignore:
-        # From the last item of a list on, so that removing one moves no other.
+        # From the last item of a list on, so that a removal moves no other item.
         for path, value in reversed(list(matches(shown, parsed(rule, wildcards=True)))):
             remove(shown, path)
             reading.add(object_name(part, path), digest(value), rule)

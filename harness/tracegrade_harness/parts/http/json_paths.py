@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias
 
 Step: TypeAlias = str | int | None
-"""A name, a place in a list (from 0), or None for any of either."""
+"""A name, a position in a list (from 0), or None for any name or position."""
 JsonPath: TypeAlias = tuple[Step, ...]
 
 _STEP: Final = re.compile(

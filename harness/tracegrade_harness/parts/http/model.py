@@ -15,7 +15,7 @@ class HttpFault(Strict):
     """Number of the request to the service, from 1."""
     status: Annotated[int, Field(ge=400, le=599)]
     applied: bool = False
-    """The request changes the state all the same, and only its answer is lost."""
+    """The request still changes the state; only its answer is lost."""
 
 
 class Http(Strict):
@@ -62,14 +62,14 @@ class HttpCalls(Strict):
     status: Wanted = None
     """Value or rule for the answer's status."""
     times: Wanted = None
-    """Value or rule for how many there are; without it at least one."""
+    """Value or rule for the number of requests; without it, there must be at least one."""
 
 
 class HttpVerifier(Strict):
-    """Something of an HTTP service holds; exactly one of `state` and `calls`."""
+    """A condition on an HTTP service; exactly one of `state` and `calls`."""
 
     http: Name
-    """The part."""
+    """Name of the part."""
     state: dict[Name, Wanted] | None = None
     """JSON path → value or rule that the state must fit."""
     calls: HttpCalls | None = None

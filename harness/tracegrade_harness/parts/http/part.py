@@ -47,7 +47,7 @@ class HttpLocation:
     """The variable and rules of a service in a suite."""
 
     name: str
-    """The part's."""
+    """Name of the part."""
     variable: str | None = None
     """Environment variable that gets the URL."""
     locks: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class HttpLocation:
     quota: tuple[str, ...] = ()
     """JSON paths of numbers that are held while they are less than before."""
     ignore: tuple[str, ...] = ()
-    """JSON paths."""
+    """JSON paths of ignored values."""
 
     @property
     def title(self) -> str:
@@ -102,7 +102,7 @@ class HttpPart:
         self.use(folder)
 
     def use(self, folder: Path) -> None:
-        """Take a template that `freeze` has built in a folder before.
+        """Use an existing template of `freeze`.
 
         Raises:
             EnvironmentFailed: The app cannot be imported.
@@ -131,13 +131,13 @@ class HttpPart:
         else:
             service = RoutedService(self._routes, document)
             app, read = RoutedApp(service), lambda: service.document
-        # Undos are tried on a clone: they must not fail because the suite wants others to.
+        # A clone is for undos, which must not fail by the suite's faults.
         clone = lambda document: self._opened(document, ())  # noqa: E731
         return OpenedHttp(self._location, Recorder(app, faults), read, self._before, clone)
 
 
 class OpenedHttp(ReadableState):
-    """A service as one trial has it."""
+    """A service of one trial."""
 
     def __init__(
         self,
@@ -212,7 +212,7 @@ class OpenedHttp(ReadableState):
         return sorted({*under_way, *self._locked(now), *self._spent(now)})
 
     def clone(self, root: Path) -> "OpenedHttp":
-        """Return a service with a copy of the state as it is now, and without faults."""
+        """Return a service with a copy of the present state, and without faults."""
         return self._clone(self.document())
 
     def close(self) -> None:
@@ -262,7 +262,7 @@ def _text(file: Path | None) -> str | None:
 
 
 def _document(file: Path | None) -> Any:
-    """Return the document of a file, a mapping; an empty one without a file."""
+    """Return the mapping in a file; an empty one without a file."""
     try:
         document = parsed_json(_text(file) or "{}")
     except ValueError as error:

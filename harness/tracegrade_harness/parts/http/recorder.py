@@ -19,7 +19,7 @@ MAX_BYTES: Final = 64 << 20
 """Most bytes of all recorded requests. The next one is refused, and verifiers can no longer judge.
 """
 MAX_DEPTH: Final = 100
-"""Levels of a document."""
+"""Most levels of a document."""
 _TOO_DEEP: Final = f"it has more than {MAX_DEPTH} levels"
 _CALL_BYTES: Final = 500
 """Bytes that a request uses in addition to its body."""
@@ -38,7 +38,7 @@ class RecordedRequest(NamedTuple):
 
 
 class Recorder:
-    """An ASGI app before another."""
+    """An ASGI app in front of another one."""
 
     def __init__(self, app: ASGIApp, faults: Sequence[HttpFault]) -> None:
         self._app = app
@@ -52,7 +52,7 @@ class Recorder:
         """Requests that have no answer yet."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request; all else, such as the start of the app, is the app's alone."""
+        """Serve a request; other events, such as the start, go to the app alone."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

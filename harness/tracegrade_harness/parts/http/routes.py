@@ -58,7 +58,7 @@ class RoutedService:
     def __init__(self, routes: Sequence[Route], document: Any) -> None:
         self._routes = routes
         self.document = document
-        """Replaced by each request that changes it, and never changed itself."""
+        """Each change replaces it; it is never changed in place."""
 
     def answer(self, request: Request) -> HttpAnswer:
         """Carry out a request and return the response."""

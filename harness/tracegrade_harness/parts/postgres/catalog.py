@@ -13,7 +13,7 @@ import psycopg
 from tracegrade_harness.parts.names import part_text
 
 FIRST_OF_USERS: Final = 16_384
-"""The first number of an object that PostgreSQL has not brought with it (FirstNormalObjectId)."""
+"""The first number of an object that is not part of PostgreSQL (FirstNormalObjectId)."""
 
 
 class TableColumn(NamedTuple):
@@ -41,12 +41,12 @@ class StoredTable(NamedTuple):
 
 
 class SchemaObject(NamedTuple):
-    """Something other than a row."""
+    """An object that is not a row."""
 
     name: str
     """`public.orders`, `public.orders/column:state`, `function:public.total(integer)`."""
     table: str | None
-    """The table that it belongs to, `public.orders`."""
+    """Its table, `public.orders`."""
     definition: str
     """Its complete definition."""
     is_value: bool = False

@@ -23,7 +23,7 @@ class PostgresVerifier(Strict):
     """A query of a PostgreSQL database gives a value."""
 
     postgres: Name
-    """The part."""
+    """Name of the part."""
     query: Name
     equals: Wanted
-    """A value or rule for the only value of the only row; a list of lists for several."""
+    """A value or rule for the only value of the only row; a list of lists for several rows."""

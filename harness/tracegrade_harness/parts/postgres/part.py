@@ -43,11 +43,11 @@ class PostgresLocation:
     """The variable and rules of a database in a suite."""
 
     name: str
-    """The part's."""
+    """Name of the part."""
     variable: str | None = None
     """Environment variable that gets the URL."""
     ignore: tuple[str, ...] = ()
-    """Globs over names of objects, without the part's, and over `TABLE.COLUMN`."""
+    """Globs over names of objects, without the part's name, and over `TABLE.COLUMN`."""
 
     @property
     def title(self) -> str:
@@ -86,7 +86,7 @@ class PostgresPart:
         self.use(folder)
 
     def use(self, folder: Path) -> None:
-        """Take a template that `freeze` has built in a folder before."""
+        """Use an existing template of `freeze`."""
         built = (folder / _BUILT).read_text()
         if built != self._built:
             self.close()
@@ -149,7 +149,7 @@ class PostgresPart:
 
 
 class OpenedPostgres(ReadableState):
-    """A database as one trial has it."""
+    """A database of one trial."""
 
     def __init__(
         self,
@@ -188,7 +188,7 @@ class OpenedPostgres(ReadableState):
             yield connection
 
     def read(self) -> StateReading:
-        """Return all rows and all of the schema, as far as they are committed.
+        """Return all rows and the whole schema, as far as they are committed.
 
         Raises:
             EnvironmentFailed: The server does not answer.

@@ -1,4 +1,4 @@
-"""The programs of PostgreSQL on this machine, and the client library: are they there?"""
+"""Finds PostgreSQL's programs and client library on this machine."""
 
 import importlib.util
 import re
@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 from tracegrade_harness.errors import EnvironmentFailed
 
 MIN_VERSION: Final = 15
-"""The first that copies a database's files (`STRATEGY FILE_COPY`), and keeps `public` from all."""
+"""The first version that copies a database's files (`STRATEGY FILE_COPY`) and protects `public`.
+"""
 
 _PATTERNS: Final = (
     "usr/lib/postgresql/*/bin",

@@ -33,7 +33,7 @@ _NUMBERS: Final = frozenset({"int2", "int4", "int8", "numeric"})
 
 
 class _KnownTable(NamedTuple):
-    """A table as it was when it was last read."""
+    """A table at its last reading."""
 
     digest: tuple[object, ...]
     rows: StateReading

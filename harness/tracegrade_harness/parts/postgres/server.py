@@ -43,7 +43,7 @@ MAX_CONNECTIONS: Final = 40
 _SUPERUSER: Final = "postgres"
 _DATA: Final = "data"
 _TRIES: Final = 5
-_NO_SOCKET: Final = "could not create any TCP/IP sockets"  # why is at a level that is not logged
+_NO_SOCKET: Final = "could not create any TCP/IP sockets"  # the level of its reason is not logged
 _INITDB: Final = (
     *("-U", _SUPERUSER, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"),
     *("--wal-segsize=1", "--no-sync", "--no-instructions"),
@@ -90,16 +90,16 @@ class TrialDatabase(NamedTuple):
     """A database, and the login with which an agent connects."""
 
     name: str
-    """Also that of its role."""
+    """Name of the database, and of its role."""
     password: str
 
 
 class PortTaken(EnvironmentFailed):
-    """Somebody else took the port of a server before it did."""
+    """Another process took the server's port first."""
 
 
 class PostgresServer:
-    """A server that runs until it is closed, or the harness has ended."""
+    """A server that runs until it is closed, or until the harness ends."""
 
     def __init__(self, folder: ServerFolder) -> None:
         """Start it.
@@ -112,7 +112,7 @@ class PostgresServer:
         """
         self._password = password()
         self.seed = secrets.randbits(62)
-        """Makes digests of tables that no agent can foresee."""
+        """Makes digests of tables that no agent can predict."""
         self.address = ServiceAddress(HOST, free_port())
         data = folder.path / _DATA
         (data / "pg_hba.conf").write_text(f"host all all {HOST}/32 scram-sha-256\n")
@@ -173,7 +173,7 @@ class PostgresServer:
         return self._managed.folder / _DATA
 
     def admit_reader(self) -> None:
-        """Let the reader log in, by the superuser's secret."""
+        """Let the reader log in, with the superuser's secret."""
         with self.connected() as admin:
             admin.execute(self._secret_of(READER))
 
@@ -208,7 +208,7 @@ class PostgresServer:
                     admin.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(name))
 
     def url(self, database: TrialDatabase) -> str:
-        """Return how an agent connects."""
+        """Return the URL with which an agent connects."""
         who = f"{database.name}:{database.password}"
         return f"postgresql://{who}@{self.address.host}:{self.address.port}/{database.name}"
 
@@ -221,7 +221,7 @@ class PostgresServer:
 
     @contextmanager
     def reading(self, database: TrialDatabase) -> Iterator["psycopg.Connection[Any]"]:
-        """Connect as who may only read.
+        """Connect with rights to read only.
 
         Raises:
             EnvironmentFailed: The server does not answer.
@@ -275,7 +275,7 @@ class PostgresServer:
         raise EnvironmentFailed(msg)
 
     def _roll_back_prepared(self, database: str) -> None:
-        """Roll back prepared transactions, without which no database can be dropped."""
+        """Roll back prepared transactions, which prevent the removal of a database."""
         found = "SELECT gid FROM pg_prepared_xacts WHERE database = %s"
         with self.connected() as admin:
             left = admin.execute(found, [database]).fetchall()

@@ -89,7 +89,7 @@ def _rows(connection: "psycopg.Connection[Any]", query: str, limit: int) -> list
 
 
 def _json(type_: int, text: bytes | None) -> str | None:
-    """Return a value as canonical JSON, made from how PostgreSQL writes it."""
+    """Return a value as canonical JSON, from PostgreSQL's text."""
     if text is None:
         return value.canonical(None)
     if type_ == _BYTEA:

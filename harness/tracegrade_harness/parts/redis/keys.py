@@ -1,7 +1,7 @@
 """Reads and restores a Redis database: one object for each key, and one for the whole.
 
-A key is `redis:PART/KEY`; its digest is of its type, its value, and whether it will expire, since
-when changes all the time. `redis:PART` is the whole, with the functions that are loaded.
+A key is `redis:PART/KEY`. Its digest covers its type, its value, and whether it expires, but not
+the time left, which changes constantly. `redis:PART` is the whole database, with its functions.
 """
 
 import base64
@@ -50,7 +50,7 @@ def read_keys(client: Any, title: str, ignore: Globs) -> StateReading:
 
 
 def key_name(key: bytes) -> str:
-    """Return a key as a name has it."""
+    """Return a key in the form for names."""
     return path_text(key.decode("utf-8", "surrogateescape"))
 
 
@@ -88,7 +88,7 @@ def restore(client: Any, dump: str) -> None:
 
 
 def _all(client: Any) -> Iterator[tuple[bytes, bytes, Any, bool]]:
-    """Yield key, type, value and whether it expires of each key that is still there."""
+    """Yield key, type, value and expiry of each key that still exists."""
     keys = _sorted_keys(client)
     for begin in range(0, len(keys), BATCH):
         batch = keys[begin : begin + BATCH]

@@ -22,7 +22,7 @@ class RedisVerifier(Strict):
     """A key of a Redis database has a value."""
 
     redis: Name
-    """The part."""
+    """Name of the part."""
     key: Name
     equals: Wanted
     """Value or rule: a text, a list, a sorted list for a set, a mapping for a hash, one of numbers

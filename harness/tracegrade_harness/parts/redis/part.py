@@ -26,7 +26,7 @@ class RedisLocation:
     """The variable and rules of a database in a suite."""
 
     name: str
-    """The part's."""
+    """Name of the part."""
     variable: str | None = None
     """Environment variable that gets the URL."""
     ignore: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class RedisPart:
         self.use(folder)
 
     def use(self, folder: Path) -> None:
-        """Take a template that `freeze` has built in a folder before."""
+        """Use an existing template of `freeze`."""
         self._dump = (folder / _DUMP).read_text()
 
     def frozen(self) -> StateReading:
@@ -90,7 +90,7 @@ class RedisPart:
 
 
 class OpenedRedis(ReadableState):
-    """A database as one trial has it."""
+    """A database of one trial."""
 
     def __init__(self, location: RedisLocation, dump: str) -> None:
         """Start a server with the content of a dump.
@@ -145,7 +145,7 @@ class OpenedRedis(ReadableState):
         return reading
 
     def held(self) -> list[str]:
-        """Return `redis:PART (script)` while a script holds up all others."""
+        """Return `redis:PART (script)` while a script blocks the server."""
         try:
             self._ask(lambda client: client.ping())
         except _Busy:
@@ -153,7 +153,7 @@ class OpenedRedis(ReadableState):
         return []
 
     def clone(self, root: Path) -> "OpenedRedis":
-        """Return a copy as it is now, on another server.
+        """Return a copy of the present state, on another server.
 
         Raises:
             EnvironmentFailed: The server does not answer.
@@ -177,4 +177,4 @@ class OpenedRedis(ReadableState):
 
 
 class _Busy(EnvironmentFailed):
-    """A script of an agent holds up the server."""
+    """An agent's script blocks the server."""

@@ -1,4 +1,4 @@
-"""The program of Redis on this machine, and the client library: are they there?"""
+"""Finds Redis's program and client library on this machine."""
 
 import importlib.util
 import re
@@ -10,7 +10,7 @@ from typing import Final
 from tracegrade_harness.errors import EnvironmentFailed
 
 MIN_VERSION: Final = 7
-"""The first that can keep debugging and modules from everybody, and has functions."""
+"""The first version that can forbid debugging and modules to every user, and has functions."""
 PROGRAM: Final = "redis-server"
 
 

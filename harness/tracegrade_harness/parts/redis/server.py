@@ -54,10 +54,10 @@ user {agent} on >{agent_password} ~* &* +@all -@admin -migrate -script|debug
 
 
 class RedisServer:
-    """A server that runs until it is closed, or the harness has ended."""
+    """A server that runs until it is closed, or until the harness ends."""
 
     def __init__(self) -> None:
-        """Start an empty one.
+        """Start an empty server.
 
         Raises:
             EnvironmentFailed: It cannot be started.
@@ -69,7 +69,7 @@ class RedisServer:
             command = [program(), str(self._configured(folder))]
             self._managed = ManagedServer(folder, command, signal.SIGTERM)
             self.client: Any = self._answering()
-            """The harness's own connection, which no number of others keeps from it."""
+            """The harness's own connection, which no number of other connections can block."""
             if self.client is not None:
                 return
             words = self._managed.last_words()
@@ -85,7 +85,7 @@ class RedisServer:
         return f"redis://{who}@{self.address.host}:{self.address.port}/0"
 
     def execute(self, script: str) -> None:
-        """Run commands, one a line, with the rights of an agent.
+        """Run commands, one per line, with the rights of an agent.
 
         Raises:
             EnvironmentFailed: One cannot be run; the message has its line.

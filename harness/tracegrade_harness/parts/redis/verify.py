@@ -12,7 +12,7 @@ from tracegrade_harness.parts.verifying.result import Context, Finding
 def verify_redis(verifier: RedisVerifier, context: Context) -> Finding:
     """Return whether a key has the value that the suite expects.
 
-    A value that is not UTF-8, or has a type that JSON has not, fits none.
+    A value that is not UTF-8, or that has a type without JSON form, fits no expectation.
 
     Raises:
         EnvironmentFailed: The server does not answer.
@@ -33,7 +33,7 @@ def verify_redis(verifier: RedisVerifier, context: Context) -> Finding:
 
 
 def _plain(found: Any) -> Any:
-    """Return a value of Redis as JSON has it."""
+    """Return a value of Redis as JSON values."""
     match found:
         case bytes():
             return found.decode()
@@ -41,7 +41,7 @@ def _plain(found: Any) -> Any:
             return sorted(map(_plain, found))
         case dict():
             return {_plain(key): _plain(each) for key, each in found.items()}
-        case [[bytes(), float()], *_]:  # of a sorted set, with scores
+        case [[bytes(), float()], *_]:  # a sorted set, with scores
             return {_plain(member): score for member, score in found}
         case list():
             return [_plain(each) for each in found]

@@ -18,7 +18,7 @@ MOST_CONNECTIONS: Final = 256
 the harness's own."""
 CHUNK_BYTES: Final = 65_536
 RETRY_SECS: Final = 1.0
-"""After a connection could not be accepted."""
+"""Seconds until the next attempt, after a connection could not be accepted."""
 
 
 class Forwarding:
@@ -27,7 +27,7 @@ class Forwarding:
     def __init__(
         self, listeners: Sequence[socket.socket], services: Sequence[ServiceAddress]
     ) -> None:
-        """Accept from now on: of each listener for the service at the same place."""
+        """Accept from now on: each listener belongs to the service at the same index."""
         self._listeners = listeners
         self._carried: set[asyncio.Task[None]] = set()
         self._loop = asyncio.new_event_loop()
@@ -80,7 +80,7 @@ class Forwarding:
 
 
 async def _carry(connection: socket.socket, service: ServiceAddress) -> None:
-    """Carry a connection to its service, both ways, until both have ended and all was read."""
+    """Carry a connection to its service, both ways, until both sides have ended."""
     with contextlib.suppress(
         OSError
     ):  # if no process listens, the connection closes as if none did here
@@ -98,7 +98,7 @@ async def _carry(connection: socket.socket, service: ServiceAddress) -> None:
 
 
 async def _ended(writer: asyncio.StreamWriter) -> None:
-    """Close a connection once the last that was written is sent."""
+    """Close a connection after its last bytes are sent."""
     writer.close()
     await writer.wait_closed()
 

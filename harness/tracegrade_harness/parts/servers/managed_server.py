@@ -43,7 +43,7 @@ class ServerUser(NamedTuple):
 
 
 class ServerFolder:
-    """A new folder for a server, which only the server's user and the superuser can enter."""
+    """A new folder for a server; only the server's user and the superuser can enter it."""
 
     def __init__(self, *accounts: str) -> None:
         """Create the folder.
@@ -71,7 +71,7 @@ class ServerFolder:
         return self._lease
 
     def own(self, path: Path) -> None:
-        """Give a file or a folder with all in it to the server's user."""
+        """Give a file, or a folder with its content, to the server's user."""
         if self.user is None:
             return
         os.chown(path, *self.user, follow_symlinks=False)
@@ -105,14 +105,14 @@ class ServerFolder:
         self.release()
 
     def release(self) -> None:
-        """Leave the folder to its keeper, who locks it as well. Idempotent."""
+        """Leave the folder to its supervisor, which also locks it. Idempotent."""
         lease, self._lease = self._lease, -1
         if lease >= 0:
             os.close(lease)
 
 
 class ManagedServer:
-    """A server that runs until it is closed, or the harness has ended."""
+    """A server that runs until it is closed, or until the harness ends."""
 
     def __init__(self, folder: ServerFolder, command: Sequence[str], stop_signal: int) -> None:
         """Start it; it need not answer yet.

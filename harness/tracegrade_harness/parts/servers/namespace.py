@@ -22,7 +22,7 @@ _MS_SLAVE: Final = 1 << 19
 _MNT_DETACH: Final = 2
 _CAPABILITY_VERSION: Final = 0x20080522
 _WHOLE_MACHINE: Final = ["0", "0", "4294967295"]
-"""Users, as `/proc/self/uid_map` has them outside of all user namespaces."""
+"""Users in `/proc/self/uid_map` outside of all user namespaces."""
 _NO_ERRNO: Final = 255
 _REASONS: Final = {_NO_ERRNO: "the kernel refuses", errno.ENOSPC: "there are as many as may be"}
 FORBID: Final = (
@@ -155,7 +155,7 @@ class _Capabilities(ctypes.Structure):
 
 
 def _allow(*, everything: bool) -> None:
-    """Let this thread use all capabilities that it has, or none."""
+    """Let this thread use all of its capabilities, or none."""
     header = ctypes.byref(_CapabilityHeader(_CAPABILITY_VERSION, 0))
     halves = (_Capabilities * 2)()
     _call("capget", header, halves)

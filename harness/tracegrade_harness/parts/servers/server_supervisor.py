@@ -25,7 +25,7 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
 def main() -> int:
-    """Keep one server until stdin is closed."""
+    """Run one server until stdin is closed."""
     setup = json.loads(sys.stdin.readline() or "null")
     if setup is None:
         return 0
@@ -49,7 +49,7 @@ def main() -> int:
 def _start(setup: dict[str, Any]) -> "subprocess.Popen[bytes]":
     def prepare() -> None:
         _default_signals()
-        # After the change of user, which would take it back.
+        # After the change of user, which would undo it.
         _set_option(_PR_SET_PDEATHSIG, signal.SIGQUIT)
 
     user, group = setup["user"], setup["group"]
@@ -80,7 +80,7 @@ def _bury(server: "subprocess.Popen[bytes]") -> None:
 
 
 def _end(server: "subprocess.Popen[bytes]") -> None:
-    """End the server at once; its data are thrown away."""
+    """End the server at once; its data are removed."""
     for number in (signal.SIGQUIT, signal.SIGKILL):
         with contextlib.suppress(subprocess.TimeoutExpired):
             server.send_signal(number)
@@ -123,7 +123,7 @@ def _tell(fact: dict[str, object]) -> None:
 
 
 if __name__ == "__main__":
-    # Whoever has ended the harness by Ctrl-C or a signal has not ended this.
+    # A signal or Ctrl-C for the harness must not end this process.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
     sys.exit(main())

@@ -19,7 +19,7 @@ UNMERGED = ("-wal", "-journal")
 """Files of a killed writer that complete the database file."""
 COMPANIONS = (*UNMERGED, "-shm")
 JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")  # sqlite.org/fileformat2.html#rollbackjournal
-"""Begins a journal, and ends one of a transaction over several databases."""
+"""Begins a journal, and ends a journal of a transaction over several databases."""
 _TRIES = 5
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 

@@ -37,7 +37,7 @@ class SqliteKind(PartKind):
         yield from check_equals(at.source, at.below("equals"), verifier.equals)
 
     def part(self, name: str, declared: Sqlite, around: Around) -> MadePart:
-        """Return a database at its place."""
+        """Return a database at its path."""
         at, *_ = around.placed[f"{self.name}:{name}"]
         location = SqliteLocation(name, at, declared.path_env, tuple(declared.ignore))
         source = (around.suite_folder / declared.from_).resolve()

@@ -38,9 +38,9 @@ class SqliteLocation:
     """The path, variable and rules of a database in a suite."""
 
     name: str
-    """The part's."""
+    """Name of the part."""
     at: PurePosixPath
-    """Below the trial's folder."""
+    """Path below the trial's folder."""
     variable: str | None = None
     """Environment variable that gets the path."""
     ignore: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ class SqlitePart:
         self.use(folder)
 
     def use(self, folder: Path) -> None:
-        """Take a template that `freeze` has built in a folder before."""
+        """Use an existing template of `freeze`."""
         self._template = folder / "tree"
 
     def frozen(self) -> StateReading:
@@ -107,7 +107,7 @@ class SqlitePart:
 
 
 class OpenedSqlite(ReadableState):
-    """A database as one trial has it."""
+    """A database of one trial."""
 
     def __init__(self, location: SqliteLocation, root: Path) -> None:
         self._location = location
@@ -145,7 +145,7 @@ class OpenedSqlite(ReadableState):
         return [f"{_object(self._location)} ({kind} lock)"]
 
     def clone(self, root: Path) -> "OpenedSqlite":
-        """Return a copy as it is now, with `root` in the place of the trial's folder."""
+        """Return a copy of the present state, with `root` instead of the trial's folder."""
         _copy(self._location, self._root, root / self._location.at.parent)
         return OpenedSqlite(self._location, root)
 

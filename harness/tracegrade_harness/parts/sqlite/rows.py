@@ -19,7 +19,7 @@ from tracegrade_harness.parts.sqlite.copy import Unusable
 from tracegrade_harness.parts.state_reading import StateReading
 
 INTERNAL = "sqlite_*"
-"""The rule that hides tables of SQLite's own."""
+"""The rule that hides SQLite's own tables."""
 MAX_VALUE_BYTES = 64 << 20
 _MIN_ROW_BYTES = 6  # a cell of the smallest row and the pointer to it
 _MAX_REUSE = 100  # added columns' defaults are stored once for all rows
@@ -83,7 +83,7 @@ def read_rows(connection: sqlite3.Connection, part: str, ignore: Globs) -> State
 
 
 def decode_text(text: bytes) -> str:
-    """Return a text of a database, which need not be the UTF-8 that it should be."""
+    """Return a text of a database, which may be invalid UTF-8."""
     return text.decode("utf-8", "surrogateescape")
 
 
@@ -92,7 +92,7 @@ def _table_rule(table: str, ignore: Globs) -> str | None:
 
 
 def _table(connection: sqlite3.Connection, name: str, ignore: Globs) -> _Table:
-    """Describe a table by its stored columns; computed ones follow from these."""
+    """Describe a table by its stored columns; the others are computed from these."""
     found = connection.execute(f"PRAGMA table_xinfo({_quoted(name)})").fetchall()
     stored = [(column, key) for _, column, _, _, _, key, hidden in found if not hidden]
     columns = [column for column, _ in stored]

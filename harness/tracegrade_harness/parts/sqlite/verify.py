@@ -97,14 +97,14 @@ def _copy(root: Path, at: str) -> Iterator[Path]:
 
 
 def _refuse_super_journal(journal: Path) -> None:
-    """Refuse a journal that names another: SQLite may delete the file of that name."""
+    """Refuse a journal that names another one, because SQLite may delete that file."""
     if journal.is_file() and journal.read_bytes()[-len(JOURNAL_MAGIC) :] == JOURNAL_MAGIC:
         msg = "the journal of the database names another one; commit to one database at a time"
         raise VerifierFailed(msg)
 
 
 def _connected(file: Path) -> sqlite3.Connection:
-    """Open a copy so that a query can only read, and only for so long."""
+    """Open a copy for a query that only reads, with a time limit."""
     con = sqlite3.connect(f"{file.as_uri()}?mode=rw", uri=True)
     con.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
     con.execute("PRAGMA trusted_schema = OFF")  # views are as the agent left them

@@ -52,7 +52,7 @@ def copy_tree(root: Path, to: Path) -> list[str]:
             copy.mkdir()
         elif each.kind == "link":
             changed += [path] if not _copy_link(root, path, each.target, copy) else []
-        elif each.kind != "file":  # among them folders, now empty, that cannot be read
+        elif each.kind != "file":  # also folders that cannot be read, which are now empty
             changed.append(path)
         else:
             try:
@@ -64,7 +64,7 @@ def copy_tree(root: Path, to: Path) -> list[str]:
 
 
 def _copy_link(root: Path, path: str, target: str, copy: Path) -> bool:
-    """Make a link like one of the original; return whether it leads to anywhere."""
+    """Create a link like the original; return whether it leads anywhere."""
     # Without `..` after a link's name, a path that is inside by its text is inside.
     holder = os.path.dirname(f"{root}/{path}")
     path = os.path.normpath(os.path.join(holder, target))

@@ -25,7 +25,7 @@ class VerifierCommand(NamedTuple):
     environment: Mapping[str, str]
     """Its whole environment."""
     stdout: Path
-    """Files that get its output; they are not in `root`."""
+    """Files for its output, outside of `root`."""
     stderr: Path
     timeout_secs: float
 
@@ -44,11 +44,11 @@ class Context:
     """Runs a command and returns its exit code, or minus the signal that ended it. Raises
     `VerifierFailed` if the command cannot be run, is too slow or uses too much."""
     added: frozenset[str] = frozenset()
-    """Names of objects, such as `files:data/clean/a.csv`, that were not there before."""
+    """Names of new objects, such as `files:data/clean/a.csv`."""
     changed: frozenset[str] = frozenset()
-    """Names of objects that were there before, but not as they are now."""
+    """Names of objects that existed before and have changed."""
     removed: frozenset[str] = frozenset()
-    """Names of objects that are no longer there."""
+    """Names of objects that no longer exist."""
     opened: Mapping[str, Opened] = field(default_factory=dict)
     """The parts themselves, by kind and name: `http:bank`."""
     single_files: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class VerifierResult(NamedTuple):
     """The result of one verifier."""
 
     verifier: str
-    """The verifier as JSON, as its suite has it."""
+    """The verifier as JSON, from its suite."""
     outcome: Outcome
     """error: the verifier could not judge."""
     evidence: str
@@ -79,12 +79,12 @@ def printable(name: str) -> str:
 
 
 def listed(lines: Iterable[str]) -> str:
-    """Return lines as one text: the first of them, and how many more there are."""
+    """Return the first lines as one text, with the number of further ones."""
     found = list(lines)
     more = [f"and {len(found) - MAX_NAMED} more"] if len(found) > MAX_NAMED else []
     return shortened("; ".join([*found[:MAX_NAMED], *more]))
 
 
 def shortened(text: str, limit: int = MAX_EVIDENCE_CHARS) -> str:
-    """Return a text with at most this many characters."""
+    """Return a text, cut to at most this many characters."""
     return text if len(text) <= limit else f"{text[: limit - 3]}..."

@@ -37,7 +37,7 @@ def canonical(found: object) -> str | None:
 
 
 def short(text: str) -> str:
-    """Return a value as evidence shows it."""
+    """Return a value in the form for evidence."""
     return shortened(text, MAX_VALUE_CHARS)
 
 
