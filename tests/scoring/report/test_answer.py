@@ -195,7 +195,7 @@ def test_html_report_opens_with_the_decision_and_folds_the_rest(report: Report) 
 
     assert "1.1: hold." in open_at_once
     assert len(words) <= 150
-    assert {"Scores by release", "Failure modes"} <= set(folded)
+    assert {"What changed, and what broke", "Scores by release"} <= set(folded)
 
 
 def test_agent_of_one_release_has_its_scores_open(sample_report: Report) -> None:
