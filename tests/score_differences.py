@@ -20,7 +20,7 @@ from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metrics import METRICS
 
-from .benchmarks.printing import while_read
+from .benchmarks.command_line import while_read
 from .row_digests import OF_THE_DAY
 
 Row = dict[str, Any]

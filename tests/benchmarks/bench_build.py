@@ -22,8 +22,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from tests.benchmarks.command_line import while_read
 from tests.benchmarks.histories import FORMS, request
-from tests.benchmarks.printing import while_read
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal
 from tracegrade_collector.rows.rows import span_rows

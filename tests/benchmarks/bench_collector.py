@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
-from tests.benchmarks.arguments import one_of
+from tests.benchmarks.command_line import one_of
 from tests.benchmarks.load import CONNECTIONS, Load, Result, drive
 
 COMMAND = [str(Path(sys.executable).with_name("tracegrade")), "collect"]

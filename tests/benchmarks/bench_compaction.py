@@ -14,8 +14,8 @@ from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+from tests.benchmarks.command_line import while_read
 from tests.benchmarks.load import Body
-from tests.benchmarks.printing import while_read
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal
 from tracegrade_collector.rows.rows import span_rows

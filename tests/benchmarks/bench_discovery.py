@@ -20,8 +20,8 @@ from typing import Any, Final
 
 import duckdb
 import pyarrow as pa
+from tests.benchmarks.command_line import while_read
 from tests.benchmarks.made_lake import make, task_file
-from tests.benchmarks.printing import while_read
 
 from tracegrade_collector.importing.verdict_rows import add_clean_verdicts
 from tracegrade_lake import RAW_SPANS, Lake

@@ -23,8 +23,8 @@ from urllib.parse import quote
 
 import psutil
 from playwright.sync_api import sync_playwright
+from tests.benchmarks.command_line import while_read
 from tests.benchmarks.made_lake import make, task_file
-from tests.benchmarks.printing import while_read
 from tests.scoring.report.build import START, Tables, as_lake
 
 from tracegrade_lake import Lake

@@ -15,7 +15,7 @@ from typing import Final
 
 import yaml
 from starlette.responses import JSONResponse
-from tests.benchmarks.printing import while_read
+from tests.benchmarks.command_line import while_read
 
 from tracegrade_harness.parts.servers.http_server import HttpServer
 

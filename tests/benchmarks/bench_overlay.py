@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from tests.benchmarks.printing import while_read
+from tests.benchmarks.command_line import while_read
 
 from tracegrade_harness.parts.servers import namespace
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tests.benchmarks.bench_scoring import made
-from tests.benchmarks.printing import while_read
+from tests.benchmarks.command_line import while_read
 
 from tracegrade_lake import Lake
 from tracegrade_scoring.job.run_scoring import score

@@ -24,8 +24,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.benchmarks.arguments import one_of
 from tests.benchmarks.bench_collector import collecting, landed
+from tests.benchmarks.command_line import one_of
 from tests.benchmarks.load import Load, Result, drive
 
 FOLDER = Path(__file__).parents[2] / ".peers"

@@ -11,7 +11,7 @@ from functools import partial
 
 import pyarrow as pa
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from tests.benchmarks.printing import while_read
+from tests.benchmarks.command_line import while_read
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal
 from tracegrade_collector.redact.pseudonyms import Pseudonyms

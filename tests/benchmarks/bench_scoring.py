@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import duckdb
+from tests.benchmarks.command_line import while_read
 from tests.benchmarks.made_lake import DAYS, Maker, make, task_file
 from tests.benchmarks.plain_scoring import NUMBERS, score_plainly
-from tests.benchmarks.printing import while_read
 
 from tracegrade_lake import Lake
 from tracegrade_scoring.job.run_scoring import score

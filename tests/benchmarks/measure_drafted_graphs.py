@@ -13,7 +13,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 import duckdb
-from tests.benchmarks.printing import while_read
+from tests.benchmarks.command_line import while_read
 
 from tracegrade_collector.importing.importer import import_files
 from tracegrade_lake import Lake

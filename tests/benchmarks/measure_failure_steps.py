@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 
 import duckdb
 import yaml
-from tests.benchmarks.printing import while_read
+from tests.benchmarks.command_line import while_read
 
 from tracegrade_collector.importing.importer import import_files
 from tracegrade_lake import Lake

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from tests.benchmarks.printing import while_read
+from tests.benchmarks.command_line import while_read
 
 from tracegrade_scoring.compare.beyond_chance import decided
 from tracegrade_scoring.compare.model import (

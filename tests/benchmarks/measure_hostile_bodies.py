@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 import grpc
+from tests.benchmarks.command_line import while_read
 from tests.benchmarks.hostile_bodies import BODIES, LOGS, HostileBody
-from tests.benchmarks.printing import while_read
 from tests.collector.running import Collector, collecting, trace_request
 from tests.waiting import wait_until
 

@@ -6,7 +6,7 @@ Run by hand: `python -m tests.benchmarks.measure_judge_coverage`; takes some min
 import sys
 
 import numpy as np
-from tests.benchmarks.printing import while_read
+from tests.benchmarks.command_line import while_read
 from tests.judges.calibration.coverage import QUALITIES, RATES, shares_held
 
 from tracegrade_judges.calibration.correction import corrected_rate

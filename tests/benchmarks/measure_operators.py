@@ -18,8 +18,8 @@ from typing import Any, Final, NamedTuple
 
 import duckdb
 from tests.benchmarks.bench_build import SPANS, land_captures, land_histories
+from tests.benchmarks.command_line import while_read
 from tests.benchmarks.histories import FORMS
-from tests.benchmarks.printing import while_read
 from tests.queries.traces import take_all
 from tests.recording import Recorder
 

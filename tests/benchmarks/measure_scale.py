@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.bench_build import land_captures
+from tests.benchmarks.command_line import while_read
 from tests.benchmarks.made_lake import make, task_file
-from tests.benchmarks.printing import while_read
 
 from tracegrade_lake import Lake, Table
 from tracegrade_queries.build.build import build

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 PRINTS = (
-    "from tests.benchmarks.printing import while_read\n"
+    "from tests.benchmarks.command_line import while_read\n"
     "with while_read():\n"
     "    while True: print('a line', flush=True)"
 )
