@@ -82,7 +82,7 @@ def run_stages(children: Children, folder: Path, files: Path) -> None:
     collector.stop()
     landed = stages.count_landed(lake)
     stages.say(
-        5,
+        6,
         f"landed: {landed.spans} spans of {landed.traces} traces in {landed.files} Parquet files; "
         "the collector has stopped",
     )

@@ -29,10 +29,11 @@ def run_releases(children: Children, lake: Path, folder: Path) -> None:
         StageError: A verifier failed, or the harness did.
     """
     killed = sum(_run(children, SUITE, release, lake, folder) for release in RELEASES)
+    *first, last = RELEASES
     say(
-        6,
-        f"harness: file agent {' and '.join(RELEASES)} passed {scores.WORKED_TASK} in a restored "
-        f"environment; {killed} more runs of it were killed on purpose",
+        7,
+        f"harness: file agent {', '.join(first)} and {last} passed {scores.WORKED_TASK} in a "
+        f"restored environment; {killed} more runs of it were killed on purpose",
     )
 
 
@@ -44,7 +45,7 @@ def run_with_runbook(children: Children, lake: Path, folder: Path) -> None:
     """
     killed = _run(children, RUNBOOK_SUITE, RUNBOOK_RELEASE, lake, folder)
     say(
-        7,
+        8,
         f"harness: the same of file agent {RUNBOOK_RELEASE} with a runbook, into a lake of its "
         f"own; {killed} runs were killed",
     )

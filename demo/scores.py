@@ -27,7 +27,7 @@ def score(children: Children, lake: Path) -> None:
     children.run("score", [TRACEGRADE, "score", "--lake", lake, "--tasks", TASKS])
     (counts,) = select(children, lake, "scored")
     say(
-        8,
+        9,
         f"scored: {counts['trajectories']} trajectories of {counts['steps']} steps; the "
         f"{counts['killed']} that were killed are not attempts",
     )
@@ -37,7 +37,7 @@ def write_report(children: Children, lake: Path, out: Path) -> None:
     """Write the HTML report, with a page for each run that it names; show the terminal one."""
     report: Command = [TRACEGRADE, "report", "--lake", lake]
     children.run("report", [*report, "--format", "html", "--out", out])
-    say(9, "report written, with a page for each run that it names; the same for a terminal:\n")
+    say(10, "report written, with a page for each run that it names; the same for a terminal:\n")
     print_output(children, "terminal report", [*report, "--format", "terminal"])
 
 

@@ -19,8 +19,8 @@ from tracegrade_lake import Lake
 
 TRACEGRADE = Path(sys.executable).with_name("tracegrade")
 TASKS = Path(__file__).with_name("tasks.yaml")
-RELEASES = ("1.0", "1.1")
-STAGES = 9
+RELEASES = ("1.0", "1.1", "1.2")
+STAGES = 10
 REAL_TOOLS = "tracegrade.run.mode=live"
 """The harness sets the same run mode: reports never pool runs of different modes."""
 SUPPORT_RELEASE = "2026.11"
@@ -78,7 +78,7 @@ def run_support_agent(children: Children, endpoint: str) -> int:
     runs = [line for line in child.lines() if line.startswith("c-")]
     broken = sum("broke off" in run for run in runs)
     say(
-        4,
+        5,
         f"support agent on OpenAI's Agents SDK, without any tracegrade code: {len(runs)} runs "
         f"with {about}, {broken} broke off",
     )

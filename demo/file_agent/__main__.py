@@ -12,10 +12,11 @@ import tracegrade
 from demo.file_agent.agent import AGENT, FileAgent
 from demo.file_agent.release_1_0 import Release10
 from demo.file_agent.release_1_1 import Release11
+from demo.file_agent.release_1_2 import Release12
 from demo.file_agent.tools import TOOLS
 from demo.file_agent.uploads import REQUEST, TASKS, Task, lay_out
 
-RELEASES: dict[str, type[FileAgent]] = {"1.0": Release10, "1.1": Release11}
+RELEASES: dict[str, type[FileAgent]] = {"1.0": Release10, "1.1": Release11, "1.2": Release12}
 
 
 def main() -> None:

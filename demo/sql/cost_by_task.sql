@@ -1,4 +1,4 @@
--- What did the tools of the file agent's two releases cost, per run of each task?
+-- What did the tools of the file agent's releases cost, per run of each task?
 --
 -- Reads:
 --   steps
@@ -7,6 +7,7 @@
 --   task_id   VARCHAR  One row each.
 --   cost_1_0  DOUBLE   Tool costs of one run of release 1.0, mean over its runs; NULL without one.
 --   cost_1_1  DOUBLE   The same of release 1.1.
+--   cost_1_2  DOUBLE   The same of release 1.2.
 -- Order:
 --   task_id
 WITH runs AS (
@@ -29,7 +30,8 @@ WITH runs AS (
 SELECT
   task_id,
   avg(cost) FILTER (WHERE release = '1.0') AS cost_1_0,
-  avg(cost) FILTER (WHERE release = '1.1') AS cost_1_1
+  avg(cost) FILTER (WHERE release = '1.1') AS cost_1_1,
+  avg(cost) FILTER (WHERE release = '1.2') AS cost_1_2
 FROM runs
 GROUP BY task_id
 ORDER BY task_id;

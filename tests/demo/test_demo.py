@@ -74,10 +74,10 @@ def test_demo_keeps_lake_and_report_and_says_where(demo: Run) -> None:
 
 
 def test_each_stage_is_one_line(demo: Run) -> None:
-    """A newcomer reads nine lines, in order, that say what happened."""
-    stages = [line[:5] for line in demo.output.splitlines() if line.startswith("[")]
+    """A newcomer reads ten lines, in order, that say what happened."""
+    stages = [line.partition(" ")[0] for line in demo.output.splitlines() if line.startswith("[")]
 
-    assert stages == [f"[{number}/9]" for number in range(1, 10)]
+    assert stages == [f"[{number}/10]" for number in range(1, 11)]
 
 
 def test_worked_task_has_nine_of_twelve_decisions_right(ask: Ask) -> None:
@@ -103,7 +103,7 @@ def test_worked_task_has_nine_of_twelve_decisions_right(ask: Ask) -> None:
 
 
 def test_worked_task_scores(ask: Ask) -> None:
-    """9/12 = 7.5 and 12 calls for 11 in release 1.0; everything right in 1.1."""
+    """9/12 = 7.5 and 12 calls for 11 in 1.0; all right in 1.1; no look at the disk in 1.2."""
     rows = ask(
         "SELECT 10 * tsa.value AS tsa, tsa.numerator AS correct, step_efficiency.value AS steps, "
         "sub_goal_coverage.value AS coverage, critical_path_completion.value AS critical "
@@ -118,7 +118,16 @@ def test_worked_task_scores(ask: Ask) -> None:
         "coverage": 0.8,
         "critical": 0.75,
     }
-    assert rows[1:] == [{"tsa": 10, "correct": 11, "steps": 1, "coverage": 1, "critical": 1}]
+    assert rows[1:] == [
+        {"tsa": 10, "correct": 11, "steps": 1, "coverage": 1, "critical": 1},
+        {
+            "tsa": pytest.approx(100 / 11),
+            "correct": 10,
+            "steps": 1,
+            "coverage": 0.8,
+            "critical": 0.75,
+        },
+    ]
 
 
 def test_worked_task_is_verified_and_killed(ask: Ask) -> None:
@@ -137,6 +146,10 @@ def test_worked_task_is_verified_and_killed(ask: Ask) -> None:
         ("1.1", "early", 1, 10, 10, None),
         ("1.1", "mid", 10, 7, 10, None),
         ("1.1", "late", 11, 7, 10, None),
+        ("1.2", None, None, None, None, True),
+        ("1.2", "early", 1, 10, 10, None),
+        ("1.2", "mid", 9, 7, 10, None),
+        ("1.2", "late", 10, 7, 10, None),
     ]
 
 
@@ -150,6 +163,7 @@ def test_worked_task_has_all_axes(ask: Ask) -> None:
     assert [tuple(row.values()) for row in rows] == [
         ("1.0", 3.75, pytest.approx(10 / 3)),
         ("1.1", 7.5, 10),
+        ("1.2", 7.5, 10),
     ]
 
 
@@ -182,8 +196,9 @@ def test_release_is_one_group_of_runs_in_one_mode(ask: Ask) -> None:
     )
 
     assert [tuple(row.values()) for row in rows] == [
-        ("1.0", "live", 13, 3),
-        ("1.1", "live", 13, 3),
+        ("1.0", "live", 34, 3),
+        ("1.1", "live", 34, 3),
+        ("1.2", "live", 34, 3),
     ]
 
 
@@ -200,6 +215,18 @@ def test_second_release_is_better_overall(ask: Ask) -> None:
     assert value["tsa", "1.1"] == 1
 
 
+@pytest.mark.parametrize(
+    ("base", "candidate", "word"), [("1.0", "1.1", "ship"), ("1.1", "1.2", "hold")]
+)
+def test_one_release_may_ship_and_the_next_must_be_held(
+    demo: Run, base: str, candidate: str, word: str
+) -> None:
+    """Twelve tasks are enough for the rule; 1.2 no longer solves those with a malformed upload."""
+    command = ("compare", base, candidate, "--lake", demo.folder / "lake", "--agent", "file-agent")
+
+    assert tracegrade(*command).stdout.startswith(f"{candidate} → {word} ")
+
+
 def test_errors_replans_and_recoveries_happen(ask: Ask) -> None:
     """Malformed uploads and a full disk fail calls; plans change, and some runs recover."""
     rows = ask(
@@ -213,8 +240,10 @@ def test_errors_replans_and_recoveries_happen(ask: Ask) -> None:
     assert [tuple(row.values()) for row in rows] == [
         ("full-disk", "1.0", 3, 3, 1, 1),
         ("full-disk", "1.1", 0, 3, None, 1),
+        ("full-disk", "1.2", 3, 0, 0, 0),
         ("semicolon-upload", "1.0", 9, 0, 0, 0),
         ("semicolon-upload", "1.1", 3, 3, 1, 1),
+        ("semicolon-upload", "1.2", 3, 0, 0, 0),
     ]
 
 
