@@ -224,7 +224,7 @@ def test_one_release_may_ship_and_the_next_must_be_held(
     """Twelve tasks are enough for the rule; 1.2 no longer solves those with a malformed upload."""
     command = ("compare", base, candidate, "--lake", demo.folder / "lake", "--agent", "file-agent")
 
-    assert tracegrade(*command).stdout.startswith(f"{candidate} → {word} ")
+    assert tracegrade(*command).stdout.startswith(f"{candidate}: {word}. ")
 
 
 def test_errors_replans_and_recoveries_happen(ask: Ask) -> None:
