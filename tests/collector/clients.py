@@ -1,4 +1,4 @@
-"""Clients that send spans all the time, and know what they were told about each."""
+"""Clients that send spans all the time, and record the response to each."""
 
 import hashlib
 import http.client
@@ -47,7 +47,7 @@ class Client(threading.Thread):
         """Requests answered 400."""
 
     def run(self) -> None:
-        """Send until told to stop; a request that is to be sent again is finished first."""
+        """Send until stopped; finish a request that must be sent again first."""
         while not self.stopping.is_set():
             if self._random.random() < GARBAGE_SHARE:
                 self.garbage += self._send(GARBAGE) == 400
@@ -92,9 +92,9 @@ def _request(span_ids: list[int], *, refused: bool) -> ExportTraceServiceRequest
 
 
 def own_port() -> int:
-    """Return a port that nobody listens on, and that the system gives to nobody.
+    """Return a free port outside the range that the system assigns.
 
-    A collector that is started again and again on one that the system gave might find it taken.
+    If the system had assigned it, a collector that restarts often might find it in use.
     """
     for port in random.SystemRandom().sample(NEVER_GIVEN, len(NEVER_GIVEN)):
         with socket.socket() as probe, suppress(OSError):

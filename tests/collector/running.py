@@ -124,7 +124,7 @@ class Collector:
         return self.lander_pids()[0]
 
     def lander_pids(self) -> list[int]:
-        """Return the process ids of running landers, of which there is one or none; Linux only."""
+        """Return the process ids of running landers: one or none; Linux only."""
         return [pid for pid in child_pids(self.process.pid) if _is_lander(pid)]
 
     def halt_lander(self) -> int:

@@ -62,7 +62,7 @@ def test_unknown_environment_variable_is_refused(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("address", ["0.0.0.0:4318", "[::]:4318", "192.168.1.5:4318"])
 def test_address_that_others_reach_needs_a_flag(address: str) -> None:
-    """Nobody would know who sends, so it must be said aloud."""
+    """Senders would be unknown, so the flag must be explicit."""
     with pytest.raises(BadConfig, match="--insecure"):
         CollectorConfig.load(None, {"http": address})
 
@@ -104,7 +104,7 @@ def test_address_that_others_reach_needs_tls_and_a_credential(
     ],
 )
 def test_options_of_security_need_each_other(options: dict[str, str], text: str) -> None:
-    """One that stands alone would mean nothing, and somebody would believe in it."""
+    """An option alone would have no effect, and a user might rely on it."""
     with pytest.raises(BadConfig, match=text):
         CollectorConfig.load(None, options)
 

@@ -1,6 +1,6 @@
-"""Damage to the newest commits of what was taken in: `verify` finds it, `repair` loses no row.
+"""Damage to the newest commits of the raw tables: `verify` finds it, `repair` loses no row.
 
-Nobody lands these rows again: they were reported, and are in no log of a collector any more.
+No collector lands these rows again: they were reported, and are no longer in a log.
 """
 
 import json
@@ -87,7 +87,7 @@ def repaired(lake: Path) -> Repaired:
 def test_rows_of_a_damaged_newest_commit_come_back(
     lake: Path, damage: Callable[[bytes], bytes], table: str
 ) -> None:
-    """Both tables, whatever became of the entry: nothing is lost, and the account holds."""
+    """For both tables and any damage to the entry: no row is lost, and the account is right."""
     before = [vars(line) for line in checked(lake).lines]
     newest(lake, table).write_bytes(damage(newest(lake, table).read_bytes()))
     assert any("repair`" in line and table in line for line in checked(lake).wrong)

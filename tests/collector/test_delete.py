@@ -214,7 +214,7 @@ def test_a_dry_run_touches_nothing(full: Path) -> None:
 
 @pytest.mark.parametrize("point", slow_after(1, sorted(ERASING, reverse=True)))
 def test_a_killed_delete_is_finished_by_the_next(full: Path, point: str) -> None:
-    """Whatever it was about to do, and though the next one is told another trace."""
+    """For each kill point, even if the next one has another trace."""
     killed = subprocess.run(
         [COMMAND[0], "lake", "delete", "--lake", str(full), "--trace", TRACE_ID],
         env=os.environ | {VARIABLE: point},
@@ -458,7 +458,7 @@ def test_an_old_version_says_that_its_file_is_gone(full: Path) -> None:
 
 
 def test_removed_rows_are_counted_without_ids(full: Path) -> None:
-    """`removals.json` says how many rows of which collector went, and nothing about them."""
+    """`removals.json` has the number of removed rows per collector, and nothing about them."""
     deleted(full, "--trace", TRACE_ID)
 
     text = (full / "removals.json").read_text()

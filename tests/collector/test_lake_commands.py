@@ -146,7 +146,7 @@ def test_stdout_is_empty_without_json(lake: Path) -> None:
 
 @pytest.mark.parametrize("flags", [["--dry-run"], []])
 def test_a_torn_staged_file_is_erased(lake: Path, flags: list[str]) -> None:
-    """Whoever died while writing it writes another; `delete` counts it once, and ends with 0."""
+    """A writer that died repeats it; `delete` counts the file once, and ends with 0."""
     file = lake / "raw_spans" / "_stage" / "date=2026-11-01-torn.parquet"
     file.write_bytes(b"PAR1 torn")
     os.utime(file, (1, 1))

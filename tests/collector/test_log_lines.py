@@ -42,7 +42,7 @@ def test_the_text_of_an_exception_is_not_logged() -> None:
 
 
 def test_text_lines_name_the_process_and_hold_no_library_chatter() -> None:
-    """Libraries are heard from WARNING upwards only."""
+    """Libraries log from WARNING upwards only."""
     lines = written("text")
 
     assert "INFO lander: landed 3" in lines[0]

@@ -254,7 +254,7 @@ def test_a_damaged_record_is_found_before_it_lands(pending: Path) -> None:
 
 
 def test_an_unfinished_record_at_the_end_is_no_damage(pending: Path) -> None:
-    """Nobody was told that it is safe."""
+    """It was never acknowledged."""
     (segment,) = (each for each in pending.glob("wal/*/*.wal") if each.stat().st_size)
     with open(segment, "rb") as file:
         first, *_ = read_segment(file)
@@ -314,7 +314,7 @@ def test_without_a_whole_note_an_end_is_taken_for_unfinished(
 def test_what_others_put_into_the_log_is_named_and_does_not_stop_it(
     pending: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Files, folders and links, whatever their names, are no log and no segment, and stay."""
+    """Foreign files, folders and links with any names are not logs or segments, and stay."""
     log = WalFolder.all_in(pending)[0]
     foreign = [log.parent / "notes.txt", log / "garbage.wal", log / f"{10**19:020d}.wal"]
     for path in foreign:
@@ -369,7 +369,7 @@ def test_a_record_that_was_cut_out_is_missed(pending: Path) -> None:
 
 
 def test_a_removed_segment_is_missed(pending: Path) -> None:
-    """The records that nobody landed were between what landed and what the log begins with."""
+    """The missing records were between the landed ones and the beginning of the log."""
     (segment,) = (each for each in pending.glob("wal/*/*.wal") if each.stat().st_size)
     segment.rename(segment.with_name(f"{4:020d}.wal"))
     os.truncate(segment.with_name(f"{4:020d}.wal"), 0)
@@ -378,7 +378,7 @@ def test_a_removed_segment_is_missed(pending: Path) -> None:
 
 
 def test_old_files_of_no_table_are_noted(lake: Path) -> None:
-    """They harm nobody; those that are being written are not meant."""
+    """They do no harm; files that are being written do not count."""
     file = first_file(lake)
     for name in ("old.parquet", "new.parquet"):
         (file.parent / name).write_bytes(file.read_bytes())
@@ -437,7 +437,7 @@ def test_writers_that_never_pause_wait_for_it(
 
 
 def test_a_loaded_collector_raises_no_alarm(tmp_path: Path) -> None:
-    """Whatever moves between two reads, the account holds each time."""
+    """With any changes between two reads, the account is right each time."""
     lake, stop, sent = tmp_path / "lake", threading.Event(), [0]
 
     def load() -> None:

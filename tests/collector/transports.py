@@ -56,7 +56,7 @@ RESPONSES: dict[str, Any] = {
 
 
 class Outcome(NamedTuple):
-    """What a client was told."""
+    """A client's result."""
 
     verdict: str
     body: bytes = b""

@@ -26,7 +26,7 @@ from tracegrade_collector.encoding.otlp_json import write_json
 from .fake_model import SCENARIOS, serving
 from .ways import WAYS, Way
 
-ROOT = Path(__file__).parents[2]  # is not told in captures
+ROOT = Path(__file__).parents[2]  # captures do not name it
 ENVIRONMENTS = ROOT / ".frameworks"
 OWN_PACKAGE = ROOT / "instrumentation"
 PROGRAMS = Path(__file__).parent / "programs"
@@ -87,7 +87,7 @@ def receiving() -> Iterator[tuple[str, list[tuple[str, Json]]]]:
 
 
 def run(way: Way, model: str, collector: str) -> None:
-    """Run all scenarios of a way to their end, by which their spans are exported."""
+    """Run all scenarios of a way to their end, so that their spans are exported."""
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(ENVIRONMENTS),

@@ -186,7 +186,7 @@ def chat_completion(request: Json, turn: Turn) -> Json:
 def chunks(request: Json, completion: Json) -> Iterator[Json]:
     """Yield an answer of the Chat Completions API in the pieces of a stream.
 
-    Tokens are told to who asks for them, as OpenAI does.
+    Tokens are included on request, as OpenAI does.
     """
     message = completion["choices"][0]["message"]
     deltas: list[Json] = [{"role": "assistant"}]

@@ -12,7 +12,7 @@ UNKNOWN: Final = "I cannot find that order."
 RESULT: Final = "shipped on 3 May"
 
 _ORDER: Final = re.compile(r"\b[AB]-\d{4}\b")
-# How requests say that the model has spoken; smolagents tells of a failed call in words alone.
+# Signs of an earlier answer of the model; smolagents reports a failed call in words alone.
 _CALLED: Final = (
     '"role": "assistant"',
     '"function_call_output"',

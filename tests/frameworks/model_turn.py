@@ -1,4 +1,4 @@
-"""What the fake model says to one request, whatever the API."""
+"""The fake model's answer to one request, for every API."""
 
 from typing import NamedTuple
 

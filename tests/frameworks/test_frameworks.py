@@ -114,7 +114,7 @@ class Step(NamedTuple):
 
 
 def run(program: Program, model: str, collector: str) -> None:
-    """Run all variants of a program to their end, by which their spans are exported."""
+    """Run all variants of a program to their end, so that their spans are exported."""
     environment = {
         "PATH": os.environ["PATH"],
         "PROGRAM": str(program),
@@ -193,7 +193,7 @@ def test_run_tells_the_one_story(
 def test_normal_run_says_what_the_model_said(
     told: dict[str, list[list[Step]]], program: Program
 ) -> None:
-    """Thoughts, as far as the framework keeps them, the observation and the answer are told."""
+    """The thoughts that the framework keeps, the observation and the answer are recorded."""
     (steps,) = told[f"{program}_normal"]
 
     said = {kind: [step.content for step in steps if step.kind == kind] for kind in SAID}

@@ -137,7 +137,7 @@ def calls(tried: HarnessRun, kill_point: str | None) -> list[str]:
 
 
 def test_an_undisturbed_run_passes(tried: HarnessRun) -> None:
-    """All its calls are told by OpenInference."""
+    """OpenInference reports all its calls."""
     assert tried.row("refund")["success"] is True
     assert calls(tried, None) == TOOLS
 

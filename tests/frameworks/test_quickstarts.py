@@ -74,7 +74,7 @@ def _folder(name: str, path: Path) -> Path:
 
 
 def ask(name: str, model: str, collector: str, path: Path) -> None:
-    """Run the commands of a page, each to its end, by which its spans are exported."""
+    """Run the commands of a page, each to its end, so that its spans are exported."""
     folder = _folder(name, path)
     variables = {
         **CASES[name].get("variables", {}),

@@ -65,7 +65,7 @@ def installed(folder: Path) -> Path:
 
 
 def run(case: Case, model: str, collector: str, path: Path) -> str:
-    """Run an agent to its end, and return what it was told of its instrumentation."""
+    """Run an agent to its end, and return the messages about its instrumentation."""
     wish = ["--instrumentors", case.instrumentors] if case.instrumentors else []
     program = [
         str(ENVIRONMENT / "bin" / "python"),
@@ -100,7 +100,7 @@ class AgentRun(NamedTuple):
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> AgentRun:
-    """What each program was told, and what its spans tell."""
+    """Messages to each program, and the content of its spans."""
     if not (ENVIRONMENT / "complete").exists():
         pytest.skip("`make test-frameworks` makes the environment")
     folder = tmp_path_factory.mktemp("run")
@@ -130,7 +130,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> AgentRun:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_each_call_is_read_once(told: AgentRun, case: Case) -> None:
-    """Of the model, with its tokens, and of the tool, whoever was installed to write it."""
+    """Of the model, with its tokens, and of the tool, for each set of instrumentors."""
     (found,) = (each for each in told.trajectories if each["service_name"] == str(case))
 
     assert found["llm_call_count"] == CALLS

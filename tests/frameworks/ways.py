@@ -18,7 +18,7 @@ class Way(NamedTuple):
     settings: Mapping[str, str] = {}
     """What its users set in the environment."""
     silent: tuple[str, ...] = ()
-    """Scenarios of which nothing at all is exported."""
+    """Scenarios that export nothing at all."""
     server: str = ""
     """What stands before the names of tools: that of their MCP server."""
     calls_alone: bool = False

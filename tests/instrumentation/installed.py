@@ -65,7 +65,7 @@ def framework(folder: Path, distribution: str, module: str) -> None:
 
 
 def told(folder: Path, *needed: str, program: str = "pass") -> tuple[str, str, list[str]]:
-    """Return what a program is told at the start and later, and what its instrumentors print."""
+    """Return a program's messages at the start and later, and the output of its instrumentors."""
     path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
     quiet = {"OTEL_TRACES_EXPORTER": "none", "OTEL_PYTHON_DISABLED_INSTRUMENTATIONS": HERE}
     done = run(*RUN, *needed, "--", sys.executable, "-c", program, PYTHONPATH=path, **quiet)

@@ -1,4 +1,4 @@
-"""What the host's context was it is again, whichever runtime keeps it and whoever leaves first."""
+"""The host's context is restored, for each runtime and each order of leaving."""
 
 import asyncio
 import gc
@@ -101,7 +101,7 @@ def test_runtime_of_another_vendor_is_given_back(runtime: Any, spans: Spans) -> 
 def test_span_of_the_host_stays_current_where_contexts_are_lost(
     monkeypatch: pytest.MonkeyPatch, spans: Spans
 ) -> None:
-    """Its requests are no children of ours, and ours know theirs."""
+    """Its requests are not children of tracegrade's spans; the run is a child of the request."""
     host = SpanAlone()
     monkeypatch.setattr(otel_context, "_RUNTIME_CONTEXT", host)
     request = trace.NonRecordingSpan(

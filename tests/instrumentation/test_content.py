@@ -82,7 +82,7 @@ def test_values_that_json_does_not_know_are_written_as_what_they_say() -> None:
     )
 )
 def test_any_value_becomes_json_that_can_be_sent(value: Any) -> None:
-    """Whatever a tool takes or returns, its text is valid JSON and valid UTF-8."""
+    """For any argument or result of a tool, the text is valid JSON and valid UTF-8."""
     text = json_of(value, PLAIN).text
 
     json.loads(text)

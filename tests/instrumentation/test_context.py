@@ -233,7 +233,7 @@ def test_stream_that_is_abandoned_ends_its_run_in_silence(
 def test_exit_of_the_program_fails_a_run_by_its_code(
     spans: Spans, code: int | None, status: StatusCode
 ) -> None:
-    """`sys.exit(0)` in the middle of a run is no failure."""
+    """`sys.exit(0)` in the middle of a run is not a failure."""
     with pytest.raises(SystemExit), tracegrade.agent_run("a"):
         sys.exit(code)
 

@@ -100,7 +100,7 @@ DELIVERED = {"RESUME", "CALL", "CALL_FUNCTION_EX", "CALL_KW", "JUMP_BACKWARD"}
 
 @pytest.fixture(autouse=True)
 def no_garbage() -> Iterator[None]:
-    """What is raised while Python collects garbage reaches no program, whoever raises it."""
+    """An exception while Python collects garbage reaches no program."""
     gc.collect()
     gc.disable()
     yield
@@ -181,7 +181,7 @@ PROGRAMS: dict[str, Callable[[], object]] = {
 EXIT_BEGINS = "__exit__: entered = self._entered[-1:]"
 """Python calls no `__exit__` again that a signal interrupts before its first instruction."""
 UNKNOWN_YET = ("start_span(", "start(", "wrapper: try:")
-"""Where a span may have begun that nobody was told of: it is never sent, and counted as lost."""
+"""Calls that may begin a span that is not recorded: it is never sent, and counted as lost."""
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

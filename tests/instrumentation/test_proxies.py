@@ -63,7 +63,7 @@ def names(spans: Spans) -> list[str]:
 
 
 def test_a_function_has_its_own_code_file_and_signature() -> None:
-    """Whoever reads a function to run it elsewhere, or to offer it to a model, finds it."""
+    """Code that reads a function to run it elsewhere, or to offer it to a model, finds it."""
     assert plain.__code__.co_varnames == ("title", "limit", "lang")
     assert inspect.getfile(find) == inspect.getsourcefile(find) == __file__
     assert inspect.getsource(find).startswith("@tracegrade.tool\ndef find(")

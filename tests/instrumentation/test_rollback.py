@@ -28,7 +28,7 @@ class Broken(Exception):
 
 
 def test_entry_is_on_the_disk_before_the_write() -> None:
-    """Whoever is killed after the call has said how to undo what it was about to do."""
+    """An agent that is killed after the call has recorded how to undo its next write."""
     with tracegrade.agent_run("a") as run:
         run.rollback("files:data/new.csv", undo={"delete": "new.csv"})
         (entry,) = parse(JOURNAL.read_bytes()).entries.values()
@@ -96,7 +96,7 @@ def test_async_block_is_undone() -> None:
 
 
 def test_delete_never_deletes_what_was_there_before() -> None:
-    """The undo of a write to an existing file is to restore it, whatever the agent says."""
+    """The undo of a write to an existing file restores it, with any instruction of the agent."""
     with suppress(Broken), tracegrade.agent_run("a") as run:
         run.rollback("orders.csv", undo={"delete": "orders.csv"})
         Path("orders.csv").write_text("changed")

@@ -1,4 +1,4 @@
-"""A tool with an argument named `method` is called, whatever an instrumentor does with it."""
+"""A tool with an argument named `method` is called, under every instrumentor."""
 
 import inspect
 import json

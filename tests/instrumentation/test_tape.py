@@ -1,4 +1,4 @@
-"""`TRACEGRADE_TOOLS`: without it nothing is loaded, with it no tool runs unasked."""
+"""`TRACEGRADE_TOOLS`: without it no module is loaded, with it the harness allows each tool."""
 
 import os
 import subprocess
@@ -61,7 +61,7 @@ def test_without_the_variable_the_tape_is_not_imported(environment: dict[str, st
 
 @pytest.mark.parametrize("address", ["/nowhere/tools", "x" * 200])
 def test_a_tool_whose_tape_cannot_be_reached_does_not_run(address: str) -> None:
-    """The program ends with one line, since a live call is what nobody asked for."""
+    """The program ends with one line, to avoid an unintended live call."""
     done = run(TRACEGRADE_TOOLS=address)
 
     assert (done.returncode, "ran" in done.stdout) == (75, False)
@@ -74,7 +74,7 @@ def test_a_tool_whose_tape_cannot_be_reached_does_not_run(address: str) -> None:
     "value", [None, True, 1, -2.5, "é\n", [], {"a": [1, {"b": None}]}, 10**4000], ids=range(8)
 )
 def test_what_json_gives_back_can_be_on_a_tape(value: object) -> None:
-    """Whatever its depth."""
+    """At any depth."""
     assert why_not_plain(value) is None
 
 

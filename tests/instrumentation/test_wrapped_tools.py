@@ -1,4 +1,4 @@
-"""Whatever can be called becomes a tool and stays what it was: coroutines, generators, methods."""
+"""Every kind of callable becomes a tool and keeps its kind: coroutines, generators, methods."""
 
 import asyncio
 import functools
@@ -325,7 +325,7 @@ class Watching(SpanProcessor):
 
 @pytest.mark.parametrize("watched", [False, True], ids=["", "watched"])
 def test_attributes_are_the_same_whether_the_sdk_checks_them(spans: Spans, watched: bool) -> None:
-    """Only where nobody sees them at the start are they put into a span as they are."""
+    """They are put into a span unchecked only if no processor sees them at the start."""
     watching = Watching()
     if watched:
         assert state.provider is not None

@@ -1,4 +1,4 @@
-"""Real object stores in processes of their own, and a proxy before each that fails when told to.
+"""Real object stores in processes of their own, each behind a proxy that can fail on request.
 
 S3 is moto's server, Azure is azurite (`make azurite` installs it).
 """
@@ -256,7 +256,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         """Be quiet."""
 
     def handle_one_request(self) -> None:
-        """Take one request, whatever its method; a client that is gone is no error."""
+        """Take one request with any method; a client that has left is not an error."""
         try:
             super().handle_one_request()
         except (ConnectionError, TimeoutError):

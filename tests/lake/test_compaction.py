@@ -1,4 +1,4 @@
-"""Compaction: few sorted files, the same rows, one of equal ones unmarked, whoever is busy."""
+"""Compaction: few sorted files, the same rows, one unmarked row among equals, during any work."""
 
 import json
 import os
@@ -125,7 +125,7 @@ def test_moving_rows_is_no_change_of_data(lake: Lake) -> None:
 
 
 def test_of_equal_spans_the_first_received_is_not_resent(lake: Lake) -> None:
-    """Whichever collector got it, and in whatever order they landed."""
+    """For any collector that received it, and any order of landing."""
     land(lake, [span(1, 5, received_ns=200), span(2, 5, received_ns=200)])
     land(lake, [span(1, 9, collector_id="c2", received_ns=100)])
     land(lake, [span(2, 6, received_ns=300)])
@@ -163,7 +163,7 @@ def test_equal_log_records_of_one_request_are_two_events(lake: Lake) -> None:
 
 @st.composite
 def files_of_spans(draw: st.DrawFn) -> list[list[dict[str, Any]]]:
-    """Some files of spans, some of which were sent several times."""
+    """Some files of spans; some of these were sent several times."""
     sizes = draw(st.lists(st.integers(1, 8), min_size=2, max_size=6))
     return [
         [

@@ -1,4 +1,4 @@
-"""Expiry: whole dates leave, counted exactly; files go when nobody needs them, and not before."""
+"""Expiry: whole dates leave, counted exactly; files go once no reader needs them, not before."""
 
 import json
 import os
@@ -111,14 +111,14 @@ def test_a_dry_run_expires_nothing(lake: Lake) -> None:
 
 
 def test_today_never_expires(lake: Lake) -> None:
-    """Nor does yesterday, whatever is asked for."""
+    """Yesterday does not, either, with any options."""
     expire(lake, 0, silent)
 
     assert numbers(lake) == [40, 41]
 
 
 def test_expired_files_stay_for_their_retention(lake: Lake) -> None:
-    """A reader that began before keeps its snapshot for seven days, whatever its age (F12)."""
+    """A reader that began before keeps its snapshot for seven days, for any date (F12)."""
     files = lake.files("raw_spans")
     expire(lake, 30, silent)
     make_old(lake, days=400)
@@ -206,7 +206,7 @@ def test_files_are_listed_while_others_come_and_go(lake: Lake) -> None:
 
 
 def test_what_a_repair_put_aside_is_no_leftover(lake: Lake) -> None:
-    """It is kept until somebody has looked at it."""
+    """It stays until a person has looked at it."""
     aside = lake.root / "raw_spans/_quarantine/00000000000000000009.json"
     aside.parent.mkdir()
     aside.write_text("torn")

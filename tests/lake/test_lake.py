@@ -81,7 +81,7 @@ def test_version_zero_is_committed_once(lake: Lake) -> None:
 
 
 def test_two_handles_commit_after_each_other(lake: Lake) -> None:
-    """A handle that was opened before another one's commit is no hindrance."""
+    """A handle that was opened before another one's commit can commit, too."""
     other = Lake.open(lake.root)
     land(lake, 1, 1)
     other.add_files(NOTES, other.stage(NOTES, notes(2), "c2-1"), "c2/notes", 1)
@@ -91,7 +91,7 @@ def test_two_handles_commit_after_each_other(lake: Lake) -> None:
 
 
 def test_what_is_missing_is_said(lake: Lake, tmp_path: Path) -> None:
-    """A lake or table that is not there is told apart from an empty one."""
+    """A missing lake or table is distinguished from an empty one."""
     with pytest.raises(LakeMissing, match="there is no lake at"):
         Lake.open(tmp_path / "nowhere")
 
@@ -120,7 +120,7 @@ def test_a_lake_may_have_any_name(tmp_path: Path, name: str) -> None:
 
 
 def test_an_escape_in_a_path_is_refused(tmp_path: Path) -> None:
-    """The Delta library takes `%20` for a space whatever it is given."""
+    """The Delta library always takes `%20` for a space."""
     with pytest.raises(BadLakePath, match="%20"):
         Lake.create(tmp_path / "a%20b")
 
@@ -265,7 +265,7 @@ TEARS = {
 
 @pytest.mark.parametrize("tear", TEARS.values(), ids=TEARS)
 def test_a_torn_newest_commit_is_made_again(lake: Lake, tear: object) -> None:
-    """A power cut before the log was synced costs that commit alone; its repeat is no double."""
+    """A power cut before the log was synced costs only that commit; its repeat counts once."""
     land(lake, 1, 1)
     land(lake, 2, 2, 3)
     entry = newest_log_entry(lake)
@@ -358,7 +358,7 @@ def test_writers_and_a_compaction_go_on_side_by_side(lake: Lake) -> None:
 
 
 def test_a_copied_collector_is_fenced_and_stays_so(lake: Lake) -> None:
-    """Whoever finds a token of the other one in the table never commits again, nor skips."""
+    """A collector that finds a token of the other one never commits again and skips no request."""
     first, restarted = Owner("c1/owner", (5,)), Owner("c1/owner", (5, 3))
     copy = Owner("c1/owner", (5, 9))
     staged = [lake.stage(NOTES, notes(seq), f"c1-{seq}") for seq in (1, 2, 3)]
@@ -375,7 +375,7 @@ def test_a_copied_collector_is_fenced_and_stays_so(lake: Lake) -> None:
 
 
 def test_the_original_is_fenced_if_its_copy_starts(lake: Lake) -> None:
-    """It cannot be told which of the two is the original; the one that started last goes on."""
+    """The original cannot be recognized; the one that started last continues."""
     original, copy = Owner("c1/owner", (5,)), Owner("c1/owner", (5, 9))
     lake.add_files(NOTES, lake.stage(NOTES, notes(1), "c1-1"), "c1/notes", 1, original)
     lake.add_files(NOTES, lake.stage(NOTES, notes(2), "c1-2"), "c1/notes", 2, copy)

@@ -1,4 +1,4 @@
-"""A lake says of which version it is, and code that knows no such version leaves it alone."""
+"""A lake states its version, and code that does not know this version does not touch it."""
 
 import json
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def test_a_new_lake_notes_its_version_for_its_owner_alone(tmp_path: Path) -> Non
 
 
 def test_many_may_make_a_lake_at_once(tmp_path: Path) -> None:
-    """Whoever comes first, nobody fails, and nothing unfinished is left."""
+    """In any order, none fails, and no unfinished file remains."""
     with ThreadPoolExecutor(16) as pool:
         lakes = list(pool.map(Lake.create, [tmp_path / "lake"] * 64))
 
@@ -77,7 +77,7 @@ def test_a_newer_lake_is_neither_read_nor_written(
 
 @pytest.mark.parametrize("content", ["", "[]", "7", '{"version": null}', "{" * 100_000, "\xff"])
 def test_a_damaged_note_is_said_in_one_line(tmp_path: Path, content: str) -> None:
-    """Nobody knows what the lake is then; whoever does restores or removes the note."""
+    """The lake's version is then unknown; a user who knows it restores or removes the note."""
     (tmp_path / VERSION_FILE).write_text(content, "latin-1")
 
     with pytest.raises(LakeDamaged, match=r"lake\.json, the lake's version, cannot be read"):

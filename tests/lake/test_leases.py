@@ -1,4 +1,4 @@
-"""Locks on an object store: one holder, whoever asks; a dead one's lease runs out by the store."""
+"""Locks on an object store: one holder among all; a dead holder's lease expires by the store."""
 
 import time
 from collections.abc import Iterator
@@ -109,7 +109,7 @@ def test_a_lost_answer_gives_the_lease_all_the_same(
 def test_a_store_that_does_not_answer_is_said(
     place: str, store: Store, tmp_path: Path, no_patience: None
 ) -> None:
-    """Nobody who cannot ask takes himself for the holder; a loss at the end harms nothing."""
+    """Without an answer no process holds the lock; a loss at the end is harmless."""
     store.fault("*", "/", reply=Reply(403, "AccessDenied"), times=10**6)
     with closing(lease(place, tmp_path / "1")) as first, pytest.raises(LakeUnreachable):
         first.try_acquire()

@@ -32,7 +32,7 @@ def note(number: int) -> pa.Table:
 
 @pytest.mark.slow
 def test_sixteen_writers_of_a_folder_get_no_error(tmp_path: Path) -> None:
-    """128 commits, none of which waits for another collector's interval."""
+    """128 commits; none waits for another collector's interval."""
     lake = Lake.create(tmp_path / "lake")
     written = write(lake.location, tmp_path, writers=16, commits=8)
 
@@ -85,7 +85,7 @@ class RacedFolder(Folder):
 def test_a_failed_commit_to_a_folder_is_called_again_with_the_same_files(
     call: Commit, tmp_path: Path, impatient: None
 ) -> None:
-    """They lie in the table's folder already, where nobody sees them before."""
+    """They are in the table's folder already, invisible to readers."""
     Lake.create(tmp_path).append(NOTES, note(0))
     storage = RacedFolder(tmp_path, list(range(50, 1, -1)))
     lake = Lake(storage, tmp_path)
@@ -121,7 +121,7 @@ def test_a_file_of_the_name_with_another_size_is_not_taken_for_the_staged_one(
 def test_a_failed_commit_to_a_store_is_called_again_with_the_same_files(
     call: Commit, of_its_name: int, store: Store, tmp_path: Path, impatient: None
 ) -> None:
-    """No object is put twice, whatever name it got."""
+    """No object is put twice, under any name."""
     lake = Lake.create(store.url(tmp_path.name), tmp_path / "state")
     lake.append(NOTES, note(0))
     if of_its_name:

@@ -1,4 +1,4 @@
-"""A lake on an object store: each commit counts once, whatever the store answers."""
+"""A lake on an object store: each commit counts once, for any response of the store."""
 
 import contextlib
 import hashlib
@@ -110,7 +110,7 @@ def test_a_commit_without_transaction_counts_once_too(lake: Lake, store: Store) 
 
 
 def test_a_swap_counts_once_too(lake: Lake, store: Store) -> None:
-    """What was replaced is gone after the first try, which is no reason to refuse the second."""
+    """The replaced file is missing after the first attempt; the second is not refused for that."""
     (old,) = lake.live_files("notes")
     store.fault("PUT", LOG, applied=True, reply=INTERNAL)
     lake.replace_files(NOTES, [old.path], lake.stage(NOTES, notes(5), "new"), data_change=False)
@@ -202,7 +202,7 @@ def test_what_the_store_refuses_is_said_in_one_line(
 def test_a_store_that_is_not_there_is_said(
     store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, no_patience: None
 ) -> None:
-    """Nobody listens at the endpoint."""
+    """No server listens at the endpoint."""
     monkeypatch.setenv(store.endpoint_variable, "http://127.0.0.1:9")
 
     with pytest.raises(LakeUnreachable, match=r"[Cc]onnection refused.*try again"):

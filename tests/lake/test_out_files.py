@@ -79,7 +79,7 @@ def test_a_file_in_the_place_of_the_folder_is_one_error(tmp_path: Path) -> None:
 
 
 def test_private_files_are_their_owners_alone(tmp_path: Path) -> None:
-    """Exports hold what agents were told."""
+    """Exports hold users' requests to agents."""
     with out_file(tmp_path / "spans.json", private=True) as file:
         file.write("{}")
 

@@ -1,4 +1,4 @@
-"""Writers who meet: each commit counts once, and nobody gives up while there is time."""
+"""Concurrent writers: each commit counts once, and none gives up while there is time."""
 
 import time
 from collections.abc import Callable, Iterator

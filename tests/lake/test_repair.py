@@ -158,7 +158,7 @@ def test_an_unreadable_checkpoint_is_put_aside(lake: Lake, content: bytes | None
 
 
 def test_a_writer_mends_a_missing_checkpoint_itself(lake: Lake) -> None:
-    """A collector that starts after a power cut needs nobody to repair."""
+    """A collector that starts after a power cut needs no manual repair."""
     checkpoint(lake).unlink()
     land(lake, [span(5, 5)])
 
@@ -229,7 +229,7 @@ def test_a_missing_data_file_leaves_the_table(lake: Lake) -> None:
 
 @pytest.mark.parametrize("damage", slow_after(1, [b"PAR1", b"", b"no parquet at all"]))
 def test_a_data_file_that_is_none_leaves_the_table(lake: Lake, damage: bytes) -> None:
-    """It stays on the disk for whoever wants to look."""
+    """It stays on the disk for inspection."""
     file = Path(lake.files("raw_spans")[0])
     file.write_bytes(damage)
 
@@ -411,7 +411,7 @@ BUILT = Table("steps", "", (Column("step_index", pa.int32(), ""), Column("date",
 
 
 def test_a_built_table_without_its_log_is_put_aside(lake: Lake) -> None:
-    """Which of its files count, nobody can tell; a build makes it again."""
+    """Which of its files count is unknown; a build makes the table again."""
     for index in (1, 2):
         rows = [{"step_index": index, "date": LONG_AGO}]
         made = pa.Table.from_pylist(rows, schema=BUILT.arrow())

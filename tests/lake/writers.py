@@ -63,7 +63,7 @@ def _write(lake: Lake, writer: int, commits: int) -> str:
 
 
 def main(place: str, state: str, writers: int, commits: int) -> None:
-    """Fork the writers, each of which prints its report as one line."""
+    """Fork the writers; each prints its report as one line."""
     children = []
     for writer in range(writers):
         child = os.fork()

@@ -69,7 +69,7 @@ class Recorder:
         return self._root_inode
 
     def acknowledge(self, *span_ids: int) -> None:
-        """Note that somebody was told that these are safe."""
+        """Note that a client got the acknowledgement of these."""
         with self._lock:
             self._acknowledged.update(span_ids)
 

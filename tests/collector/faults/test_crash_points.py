@@ -45,7 +45,7 @@ def let_die(collector: Collector, point: str) -> None:
 def test_acknowledged_lands_exactly_once(
     tmp_path: Path, point: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever ends at the point; after another start each item is accounted for."""
+    """A process ends at the point; after another start each item is accounted for."""
     monkeypatch.setenv(VARIABLE, f"{point}:{BEFORE_IT_LISTENS.get(point, 0) + 1}")
     http = f"--http=127.0.0.1:{own_port()}"
     with collecting(tmp_path, http, **OFTEN) as collector:

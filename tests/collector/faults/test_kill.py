@@ -1,9 +1,9 @@
 """Collector processes are killed at random moments under traffic, again and again.
 
-Whatever was acknowledged must be in the lake exactly once. Two clients send at the same time: one
-never sends anything twice, the other sends each request until it is answered. Some of what they
-send is refused or garbage, and every item is accounted for after each kill. All the time the lake
-is compacted, and in the end `lake verify` must find nothing wrong.
+Each acknowledged item must be in the lake exactly once. Two clients send at the same time: one
+never sends a request twice, the other sends each request until it is answered. Some requests are
+refused or garbage, and every item is accounted for after each kill. The lake is compacted all the
+time, and in the end `lake verify` must find no fault.
 
 `KILLS=1000` kills so often (`make chaos`), `KILL_SEED` repeats a run's choices.
 """
@@ -85,7 +85,7 @@ class Lives:
         self.processes.wait()
 
     def lander_pids(self) -> list[int]:
-        """Return the process ids of running landers, of which there is one or none."""
+        """Return the process ids of running landers: one or none."""
         assert self.processes
         return child_pids(self.processes.pid)
 
@@ -257,7 +257,7 @@ def check_rows(lake: Path, hasty: Client, patient: Client) -> None:
 
 
 def check_ledger(lake: Lake, hasty: Client, patient: Client) -> None:
-    """All that was received landed or was set aside, as often as the clients were told."""
+    """All received items landed or were set aside, as the clients' responses say."""
     accounts = read_ledger(lake.state, lake.transaction_version)
     traces = [account for account in accounts if account.signal is Signal.TRACES]
     assert sum(account.pending_items for account in accounts) == 0

@@ -143,7 +143,7 @@ def faults(
         try:
             recover(root)
             fault = fault_after(moment, root)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is a fault
+        except Exception as error:  # noqa: BLE001 - any error is a fault
             fault = repr(error)
         if fault:
             yield f"{moment.where}, {fate.value}, seed {seed}: {fault}"
@@ -161,7 +161,7 @@ def chosen_cuts(recorder: Recorder, seed: int) -> list[tuple[Moment, Fate, int]]
 @pytest.mark.slow
 @pytest.mark.usefixtures("often")
 def test_power_cut_loses_and_doubles_nothing(memory: Path) -> None:
-    """Whatever the disk kept of what was not synced."""
+    """The result does not depend on the unsynced bytes that the disk kept."""
     seed = int(os.environ.get("POWER_CUT_SEED", "1"))
     recorder = record(memory / "lake")
     cuts = chosen_cuts(recorder, seed)
@@ -171,7 +171,7 @@ def test_power_cut_loses_and_doubles_nothing(memory: Path) -> None:
 
 
 def nothing(*_: Any, **__: Any) -> None:
-    """Stand for a sync that somebody forgot."""
+    """Replace a sync that the code omits."""
 
 
 @pytest.mark.usefixtures("often")

@@ -117,7 +117,7 @@ def test_stop_under_traffic_loses_nothing(tmp_path: Path, to_all: bool) -> None:
 
 @pytest.mark.slow
 def test_spans_land_while_the_collector_runs(tmp_path: Path) -> None:
-    """Nobody has to stop it to see them."""
+    """They are visible without stopping it."""
     with collecting(tmp_path, max_segment_age_secs=0.1, land_every_secs=0.1) as collector:
         collector.post("/v1/traces", trace_body(1))
         wait_until(lambda: landed_ids(tmp_path) == [1])
@@ -240,7 +240,7 @@ def test_log_of_a_collector_that_never_returns_lands(tmp_path: Path) -> None:
 def test_log_that_cannot_be_claimed_lands_later(
     died: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """What the system refuses at the start, of whatever tenant, is tried again."""
+    """A log that the system refuses at the start is tried again, for any tenant."""
     tenant = Path(shutil.copytree(died, tmp_path / "tenants" / "acme"))
     (lock,) = tenant.glob("wal/*/lock")
     lock.unlink()
@@ -330,7 +330,7 @@ def test_full_log_is_refused_until_it_has_landed(tmp_path: Path) -> None:
 
 
 def is_removed(folder: Path) -> bool:
-    """Remove a folder, and return whether nothing of it is left: somebody may write into it."""
+    """Remove a folder, and return whether it is empty: another process may write into it."""
     shutil.rmtree(folder, ignore_errors=True)
     return not folder.exists()
 

@@ -18,7 +18,7 @@ SPANS = 25
 
 
 def load(collector: Collector, number: int) -> None:
-    """Send requests, each of which must be acknowledged."""
+    """Send requests; each must be acknowledged."""
     first = 1 + number * REQUESTS * SPANS
     for start in range(first, first + REQUESTS * SPANS, SPANS):
         body = trace_body(*range(start, start + SPANS))

@@ -340,7 +340,7 @@ def test_swapped_roles_are_turned_round(folder: Path) -> Scene:
 
 
 def strange(count: int) -> list[Row]:
-    """Return messages of a role that nobody knows."""
+    """Return messages of an unknown role."""
     return [{"role": "critic", "content": "Hm."}] * count
 
 
@@ -417,7 +417,7 @@ def test_a_misspelt_path_is_answered_with_the_one_there_is(tmp_path: Path) -> No
 
 @built_together
 def test_the_model_of_a_record_is_that_of_its_messages(folder: Path) -> Scene:
-    """Unless they name their own; a field that no chat has is told, not looked for."""
+    """Unless they name their own; a field that no chat has is reported, not looked for."""
     messages = [user("Hi."), asks(text="Hello.") | {"model": "small"}, asks(text="Bye.")]
     file = written(folder, {"messages": messages, "meta": {"model": "large"}, "actions": []})
     outcome = yield imported(folder, file, paths={"model": "meta.model", "expected": "actions"})

@@ -54,7 +54,7 @@ def test_an_empty_result_is_one_in_every_spelling(folder: Path) -> Scene:
 
 @built_together
 def test_a_list_that_a_tool_returned_stays(folder: Path) -> Scene:
-    """An empty list is no content only where content is a list of blocks."""
+    """An empty list has no content only if content is a list of blocks."""
     item = {"type": "function_call_output", "call_id": "a", "output": []}
     outcome = yield chats(folder, {"list": [GO, OPENAI, item, DONE]})
 

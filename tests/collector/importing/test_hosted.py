@@ -63,7 +63,7 @@ VERCEL = [
 
 @pytest.mark.parametrize("said", [ANTHROPIC, OPENAI, VERCEL], ids=["blocks", "items", "marked"])
 def test_call_of_a_provider(tmp_path: Path, said: list[dict[str, Any]]) -> None:
-    """It is read whoever ran it, and nothing of it is left out."""
+    """It is read for any executor, and completely."""
     outcome = imported(tmp_path, written(tmp_path, [{"messages": [ASKED, *said]}]))
 
     assert outcome.steps() == [
@@ -125,7 +125,7 @@ SEARCHED = ("google_search", '{"queries":["x"]}', "ok", "provider")
 def test_call_that_stands_beside_a_message(
     tmp_path: Path, said: dict[str, Any], call: tuple[str, ...]
 ) -> None:
-    """What a search found is told of the answer, and what OpenAI ran by a field of its own."""
+    """A search's results are next to the answer, OpenAI's calls in a field of their own."""
     outcome = imported(tmp_path, written(tmp_path, [{"messages": [ASKED, said]}]))
 
     calls = "SELECT tool_name, arguments, status, executed_by FROM steps WHERE kind = 'tool_call'"

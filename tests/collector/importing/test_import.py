@@ -77,7 +77,7 @@ def test_the_same_and_a_grown_file_add_what_is_new(lake: Lake, tmp_path: Path) -
     added = [each.added[Signal.TRACES] for each in (first, again, grown)]
     assert added == [2, 0, 2]
     assert landed_ids(lake.root) == [1, 2, 2, 3]
-    assert lake.version("raw_spans") == 2  # nothing new is no commit
+    assert lake.version("raw_spans") == 2  # nothing new, so no commit
 
 
 def test_spans_count_once_across_encodings(lake: Lake, tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_a_file_that_is_no_otlp_is_named(
 
 
 def test_sequence_numbers_rise_over_imports(lake: Lake, tmp_path: Path) -> None:
-    """Rows past a stored number are the new ones, for whoever builds on them."""
+    """Rows past a stored number are the new ones, for any later build."""
     for number in (1, 2, 3):
         (tmp_path / "file").write_text(line(spans(number)) + line(logs(str(number))))
         add(lake, tmp_path / "file")
@@ -209,7 +209,7 @@ def test_sequence_numbers_rise_over_imports(lake: Lake, tmp_path: Path) -> None:
 
 
 def test_one_import_runs_at_a_time(lake: Lake, tmp_path: Path) -> None:
-    """A second one would take the same numbers, so it is told to wait."""
+    """A second one would take the same numbers, so it must wait."""
     (tmp_path / "file").write_text(line(spans(1)))
     program = f"import fcntl; f = open({str(lake.root / 'import.lock')!r}, 'w');"
     program += " fcntl.flock(f, fcntl.LOCK_EX); print('locked', flush=True); input()"

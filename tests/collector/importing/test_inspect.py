@@ -73,7 +73,7 @@ def test_archive_holds_the_same_runs(tmp_path: Path) -> None:
 
 
 def test_sample_that_was_retried_says_so(tmp_path: Path) -> None:
-    """The errors of its first tries stand in the log; the sample is told once, as it ended."""
+    """The log has the errors of its first attempts; the sample is reported once, as it ended."""
     errors = [{"message": "timeout", "traceback": "", "traceback_ansi": ""}]
     samples = [sample(error_retries=errors), sample(2, error_retries=[]), sample(3)]
     outcome = imported(tmp_path, written(tmp_path, {"eval": EVAL, "plan": {}, "samples": samples}))
@@ -134,7 +134,7 @@ def test_one_scorer_can_be_named(tmp_path: Path) -> None:
 
 
 def test_other_archives_are_told(tmp_path: Path) -> None:
-    """A zip that is no log, and one that is cut."""
+    """A zip that is not a log, and one that is cut."""
     whole = archive(tmp_path, paris_epoch_1=sample())
     (tmp_path / "cut.eval").write_bytes(whole.read_bytes()[:100])
     with zipfile.ZipFile(tmp_path / "other.zip", "w") as file:

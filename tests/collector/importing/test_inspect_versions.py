@@ -75,7 +75,7 @@ def test_messages_without_ids_are_known_by_what_was_put_out(folder: Path) -> Sce
 
 @built_together
 def test_logs_without_events(folder: Path) -> Scene:
-    """The one answer of a sample is its output; of several, nobody tells the tokens of each."""
+    """A sample's only answer is its output; if it has several, the tokens of each are unknown."""
     output = model(0, ANSWER, 7)["output"]
     several = [ASKED, CALLS, REPLY, ANSWER]
     outcome = yield log(

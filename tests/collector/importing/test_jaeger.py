@@ -106,7 +106,7 @@ def test_everything_of_a_span_is_kept(tmp_path: Path) -> None:
 
 
 def test_broken_record_is_named(tmp_path: Path) -> None:
-    """A line that is no trace is one note; a span without ids is counted; the rest is read."""
+    """A line that is not a trace is one note; a span without ids is counted; the rest is read."""
     lines = [trace(*weather(), {"operationName": "no ids"}), {"spans": 3}, "{"]
     outcome = imported(tmp_path, written_lines(tmp_path, lines), format_="jaeger")
     assert outcome.imported.added.total() == 3

@@ -1,4 +1,4 @@
-"""People's labels: dated verdicts on runs and steps, of which the newest counts."""
+"""People's labels: dated verdicts on runs and steps; the newest counts."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -175,7 +175,7 @@ def counted(rows: Sequence[Row]) -> list[int]:
 @settings(max_examples=60, deadline=None)
 @given(rows=st.lists(SAID, max_size=12))
 def test_the_rows_that_count_are_those_of_the_definition(rows: Sequence[Row]) -> None:
-    """Whatever is said of the same, in whatever order, dated or not, taken back or not."""
+    """Verdicts on the same subject count alike in any order, dated or not, taken back or not."""
     assert _counted_by_query(rows) == counted(rows)
 
 

@@ -78,7 +78,7 @@ AGENTS = {
 
 @built_together
 def test_agent_is_called_as_its_observation(folder: Path) -> Scene:
-    """An id is no name, nor is what a framework calls every run."""
+    """An id is not a name, and the framework's name for every run is not, either."""
     lines = []
     for number, name in enumerate(AGENTS, 1):
         trace = f"{number:016x}" * 2
@@ -170,7 +170,7 @@ def test_scores_of_success_are_verdicts(tmp_path: Path) -> None:
 
 
 def test_costs_stand_on_their_model_calls(tmp_path: Path) -> None:
-    """What was told comes before what Langfuse worked out; older exports name it otherwise."""
+    """Reported costs precede those that Langfuse computed; older exports use other names."""
     lines = observations()
     lines[1] |= {"costDetails": {"total": 0.5}, "providedCostDetails": {"total": 0.25}}
     lines[3]["calculated_total_cost"] = 2

@@ -56,7 +56,7 @@ MEMBERS = [{"role": "user"}, {"role": "assistant"}]
 def test_every_layout_gives_its_records(
     text: str, expected: list[Any], mark: str, line_break: str
 ) -> None:
-    """Whatever stands before the first record, and whatever ends a line."""
+    """For any text before the first record, and any line ends."""
     assert values((mark + text + "\n").replace("\n", line_break)) == expected
 
 

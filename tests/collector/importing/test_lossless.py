@@ -78,7 +78,7 @@ def text_of(requests: list[ExportTraceServiceRequest]) -> list[str]:
 
 
 def imported(root: Path, files: list[Path]) -> Lake:
-    """Return a lake that holds these files, of which nothing was refused."""
+    """Return a lake that holds these files; none of their items was refused."""
     lake, notes = Lake.create(root), list[str]()
     import_files(lake, files, notes.append)
 
@@ -111,9 +111,9 @@ def items(request: dict[str, Any], signal: Signal) -> Iterator[str]:
 
 
 def normal(value: Any) -> Any:
-    """Return JSON without the members that say "not set", ids lower-case, big integers as text.
+    """Return JSON without the members that mean "not set", ids lower-case, big integers as text.
 
-    Lists keep their order. A value's own member (`boolValue`) is set whatever it holds.
+    Lists keep their order. A value's own member (`boolValue`) is set with any value.
     """
     if isinstance(value, list):
         return [normal(each) for each in value]

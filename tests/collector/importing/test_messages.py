@@ -454,7 +454,7 @@ def test_react_steps_become_thoughts_calls_and_observations(folder: Path) -> Sce
 
 @built_together
 def test_a_tool_that_the_framework_did_not_know_was_not_executed(folder: Path) -> Scene:
-    """LangChain's answer that a tool does not exist is no result of that tool."""
+    """LangChain's answer that a tool does not exist is not a result of that tool."""
     lake = Lake.create(folder / "lake")
     answer = "sleep is not a valid tool, try one of [get_weather]."
     record = {"steps": [{"action": "sleep", "action_input": {"s": 60}, "observation": answer}]}

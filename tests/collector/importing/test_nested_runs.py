@@ -56,7 +56,7 @@ def test_runs_in_runs(folder: Path) -> Scene:
 
 @built_together
 def test_a_run_that_has_messages_is_one(folder: Path) -> Scene:
-    """Whatever lists it has beside them; a list without any run is told."""
+    """With any further lists; a list without any run is reported."""
     one = {"task_id": "one", "messages": RIGHT, "samples": [{"messages": WRONG}]}
     none = {"task_id": "none", "runs": [{"score": 1}]}
     outcome = yield imported(folder, written_lines(folder, [one, none]))

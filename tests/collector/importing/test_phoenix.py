@@ -77,7 +77,7 @@ def test_lines_give_their_steps(folder: Path) -> Scene:
 
 @built_together
 def test_parquet_gives_the_same_spans(folder: Path) -> Scene:
-    """Columns that a row lacks are no attributes; times to the nanosecond."""
+    """Columns that a row lacks are not attributes; times to the nanosecond."""
     columns = dict.fromkeys(key for row in frame() for key in row)
     table = pa.Table.from_pylist([columns | row for row in frame()])
     times = pa.array([1_767_607_200_000_000_001 + n for n in range(4)], pa.timestamp("ns", "UTC"))

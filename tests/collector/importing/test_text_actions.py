@@ -72,7 +72,7 @@ def test_marked_plans_are_plans_and_the_text_stays(folder: Path) -> Scene:
     ],
 )
 def test_a_plan_ends_where_its_list_or_its_json_does(text: str, plan: str) -> None:
-    """A footnote is no list of steps; without any list all of it is the plan."""
+    """A footnote is not a list of steps; without any list all of the text is the plan."""
     assert plan_text(text) == plan
 
 
@@ -93,7 +93,7 @@ def test_no_marker_makes_an_import_hang() -> None:
 
 
 def test_a_marker_and_code_that_are_nowhere_are_told(tmp_path: Path) -> None:
-    """Nothing found is no proof that there is nothing."""
+    """An empty search does not prove that there is nothing."""
     options = {"plan_marker": parse_marker("PLAN"), "code_calls": True}
     outcome = read(tmp_path, said("Hi.", "Hello.\n```py\nlast()\n```"), **options)
 
@@ -109,7 +109,7 @@ CODE = "I list them.\n```Bash\nls -l\n```\nThen I wait."
 
 @built_together
 def test_fenced_code_and_the_reply_are_a_call(folder: Path) -> Scene:
-    """The language is the tool; code that nobody replied to is what the model says."""
+    """The language is the tool; code without a reply is part of the model's text."""
     messages: list[Row] = [
         *said("Which files?", CODE, "a.txt\nb.txt", "Two.\n```python\nlen(x)\n\n```<end_code>"),
         {"role": "tool", "content": "Error: x is not defined"},
@@ -146,7 +146,7 @@ FENCES = {
 
 @built_together
 def test_each_language_is_a_tool_of_its_own(folder: Path) -> Scene:
-    """Names of one language are one tool; data and outputs, which nobody runs, stay said."""
+    """Names of one language are one tool; data and outputs, which are not run, stay text."""
     records = [
         {"task_id": task, "messages": said("Go.", text, "x", "Done.")}
         for task, (text, _) in FENCES.items()
@@ -179,7 +179,7 @@ def test_languages_can_be_named(folder: Path) -> Scene:
 
 
 def test_a_language_is_a_word(tmp_path: Path) -> None:
-    """What is none is refused, and one that no code is of is told."""
+    """Other values are refused, and a language without code is reported."""
     with pytest.raises(BadInput, match="--code-language must be LANGUAGE,…, such as python,bash"):
         parse_languages(["python, "])
     file = written(tmp_path, {"messages": said("Go.", "```bash\nls\n```", "a", "Done.")})
@@ -191,7 +191,7 @@ def test_a_language_is_a_word(tmp_path: Path) -> None:
 
 @built_together
 def test_messages_that_request_tools_keep_their_code(folder: Path) -> Scene:
-    """There the code is a text, and what the user says next is no result."""
+    """In these, code is a text, and the user's next message is not a result."""
     call = {"id": "a", "function": {"name": "run", "arguments": "{}"}}
     messages: list[Row] = [
         {"role": "user", "content": "Go."},
@@ -210,7 +210,7 @@ def test_messages_that_request_tools_keep_their_code(folder: Path) -> Scene:
 
 
 def test_options_of_chats_say_nothing_of_other_formats(tmp_path: Path) -> None:
-    """Which is told, since it may be read as another format than was thought."""
+    """This is reported, since the file may have another format than expected."""
     file = written(tmp_path, {"resourceSpans": []})
     outcome = imported(tmp_path, file, code_calls=True, roles={"a": "user"})
 

@@ -1,4 +1,4 @@
-"""Whatever the spelling, input and output are whole, and their parts are told."""
+"""For each spelling, input and output are whole, and their parts are given."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ CACHED: dict[str, dict[str, Any]] = {
         "input_tokens_cache_write": 190,
         "reasoning_tokens": 30,
     },
-    "Langfuse's names, of which the total tells that they are apart": {
+    "Langfuse's names, which the total shows to be separate": {
         "input_tokens": 10,
         "output_tokens": 50,
         "total": 1050,

@@ -240,7 +240,7 @@ def test_what_is_no_verdict_is_named_by_its_line(
 def test_source_that_looks_like_a_judges_or_a_persons_is_told(
     lake: Lake, tmp_path: Path, source: str, is_told: bool
 ) -> None:
-    """It counts as a verifier's, which nobody may have meant; once for all verdicts of a file."""
+    """It counts as a verifier's, perhaps by mistake; the note comes once for a file's verdicts."""
     rows = [verdict(source=source, subject="sub_goal", sub_goal=name) for name in ("a", "b")]
     imported, notes = add(lake, file := tmp_path / "verdicts.jsonl", *rows)
 

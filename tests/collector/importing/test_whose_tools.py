@@ -1,4 +1,4 @@
-"""Chats in which a simulated user calls tools too, or a tool replies to nobody."""
+"""Chats in which a simulated user calls tools too, or a tool's reply has no call."""
 
 from pathlib import Path
 

@@ -62,7 +62,7 @@ def test_a_long_resource_is_in_the_first_letter_of_its_group(
 
 
 def test_a_short_resource_is_in_each_letter(tmp_path: Path, redactor: Redactor) -> None:
-    """Whoever reads one of them need not look for another."""
+    """So one letter can be read without another."""
     kept = DeadLetters(tmp_path, ROOM, redactor)
     kept.keep("c1-1", [record("x" * (SHARED_BYTES - 100))])
 
@@ -95,7 +95,7 @@ def test_other_processes_letters_take_room(tmp_path: Path, redactor: Redactor) -
 
 
 def test_verify_and_counters_know_letters_that_were_not_kept(tmp_path: Path) -> None:
-    """Nobody is said to have removed them, and the span beside them landed."""
+    """They are not reported as removed, and the span with them landed."""
     request = trace_request(1)
     request.resource_spans[0].scope_spans[0].spans.add(name="no ids")
     with collecting(tmp_path, max_dead_letter_bytes=1) as collector:

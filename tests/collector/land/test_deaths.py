@@ -1,4 +1,4 @@
-"""A request that ends landers is found, and keeps nobody else's from landing."""
+"""A request that ends landers is found, and does not keep the others from landing."""
 
 import asyncio
 from contextlib import closing

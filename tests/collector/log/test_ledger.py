@@ -50,12 +50,12 @@ def test_totals_add_up(tmp_path: Path) -> None:
 
 
 def test_lost_ledger_says_from_where_it_counts(tmp_path: Path) -> None:
-    """Rows that landed before are not in it, and nobody takes them for too many."""
+    """It does not have rows that landed before, and they do not count as surplus."""
     assert ledger(tmp_path, 7).totals == Totals(through_seq=7, since_seq=7)
 
 
 def test_ledger_that_does_not_know_a_commit_is_a_copy(tmp_path: Path) -> None:
-    """Somebody else has landed more under this id."""
+    """Another collector has landed more under this id."""
     ledger(tmp_path, 0).prepare(ADDED)
 
     with pytest.raises(Fenced, match="landed request 8"):

@@ -1,4 +1,4 @@
-"""The log's records: what a crash or a bad disk leaves is told apart, and nothing else is lost."""
+"""The log's records: damage by a crash and by a bad disk differ, and no other record is lost."""
 
 import os
 from collections.abc import Iterator
@@ -83,7 +83,7 @@ def test_zeros_at_the_end_are_torn() -> None:
 
 
 def test_flipped_bit_costs_one_record() -> None:
-    """Whichever bit of the first record changes, the later ones are read; it is corrupt."""
+    """For any changed bit of the first record, the later ones are read; the record is corrupt."""
     for place in range(len(RECORDS[0]) * 8):
         content = bytearray(SEGMENT)
         content[place // 8] ^= 1 << place % 8
@@ -229,7 +229,7 @@ def test_an_acknowledged_file_that_cannot_be_written_stops_nothing(folder: WalFo
 
 
 def test_only_regular_files_with_a_segments_name_are_segments(folder: WalFolder) -> None:
-    """Whatever else is there, numbers that a foreign name takes are left out."""
+    """Foreign entries are ignored; numbers in their names are not used."""
     (folder.path / segment_name(1)).touch()
     (folder.path / segment_name(2)).mkdir()
     (folder.path / segment_name(3)).symlink_to(segment_name(1))

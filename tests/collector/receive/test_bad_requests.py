@@ -65,7 +65,7 @@ coded = pytest.mark.parametrize("coding", COMPRESSIONS)
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
-    """A collector with the limits that it has if nobody says otherwise."""
+    """A collector with the default limits."""
     with collecting(tmp_path_factory.mktemp("large")) as running:
         yield running
 
@@ -102,7 +102,7 @@ def test_input_04_random_bytes_are_bad_data(transport: Transport) -> None:
     bodies = [hashlib.sha512(bytes([n])).digest() for n in range(20)]
     verdicts = [transport.send(body).verdict for body in bodies]
 
-    assert set(verdicts) <= {BAD_DATA, ACCEPTED}  # a few could be fields that nobody knows
+    assert set(verdicts) <= {BAD_DATA, ACCEPTED}  # a few could be unknown fields
     assert verdicts.count(BAD_DATA) >= 18
 
 
@@ -155,7 +155,7 @@ def test_input_08_other_content_types_are_refused(collector: Collector, content_
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "HEAD", "DELETE", "OPTIONS", "PATCH"])
 def test_input_09_only_post_is_allowed(collector: Collector, method: str) -> None:
-    """Any other method is told which one to use."""
+    """The response to any other method names the right one."""
     answer = collector.request(method, "/v1/traces")
 
     assert (answer.status, answer.headers["allow"]) == (405, "POST")
@@ -222,7 +222,7 @@ def test_input_13_limit_is_that_of_all_members_together(collector: Collector, co
 
 @coded
 def test_input_14_body_is_decompressed_once(collector: Collector, coding: str) -> None:
-    """What is compressed twice is no request."""
+    """Bytes that were compressed twice are not a request."""
     body = COMPRESSIONS[coding](COMPRESSIONS[coding](trace_body(1)))
     twice = PROTOBUF | {"Content-Encoding": f"{coding}, {coding}"}
 
@@ -353,9 +353,9 @@ MANY: dict[str, tuple[bytes, dict[str, str]]] = {
 
 @pytest.mark.parametrize("what", slow_after(2, ["spans", "json", "resources", "attributes"]))
 def test_input_34_many_empty_messages_stall_nobody(large: Collector, what: str) -> None:
-    """They are refused by number, and whoever else asks waits for a small part of that time.
+    """They are refused by number, and other requests wait for a small part of that time.
 
-    A busy machine lets anybody wait; so one such request out of many tries is proof enough.
+    A busy machine delays every request, so one fast request out of many is proof enough.
     """
     body, headers = MANY[what]
     with closing(connect(large)) as other:

@@ -166,7 +166,7 @@ def test_input_30_half_a_surrogate_pair_in_json_costs_itself(
 
 
 def test_a_request_of_which_nothing_is_understood_is_told(collector: Collector) -> None:
-    """It is no error in OTLP, and its sender hears of it; an empty request is one."""
+    """It is not an error in OTLP, and its sender gets a warning; an empty request gets none."""
     told = collector.post("/v1/traces", b'{"foo": []}', JSON)
 
     assert told.status == 200

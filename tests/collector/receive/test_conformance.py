@@ -182,7 +182,7 @@ class TestRequests:
 
 
 class TestSuccess:
-    """What an accepted request is told."""
+    """Responses to accepted requests."""
 
     def test_partial_success_is_unset(self, transport: Transport) -> None:
         """The server MUST leave the partial_success field unset in case of success."""
@@ -246,7 +246,7 @@ class TestSuccess:
 
 
 class TestRefusals:
-    """What a refused request is told."""
+    """Responses to refused requests."""
 
     def test_bad_data_is_the_clients_fault(self, transport: Transport) -> None:
         """Data that cannot be decoded MUST be 400, with BadRequest details; not retryable."""

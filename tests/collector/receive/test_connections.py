@@ -40,7 +40,7 @@ def collector(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
 
 @pytest.fixture(scope="module")
 def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
-    """A collector that waits for nobody for long."""
+    """A collector with short deadlines."""
     lake = tmp_path_factory.mktemp("hasty")
     with collecting(lake, max_head_secs=SHORT_SECS, max_body_secs=SHORT_SECS) as running:
         yield running
@@ -109,7 +109,7 @@ def test_silent_grpc_connection_is_closed(hasty: Collector) -> None:
 
 
 def test_idle_connection_outlives_the_deadlines(hasty: Collector) -> None:
-    """A pause between two requests is no slow head."""
+    """A pause between two requests is not a slow head."""
     with closing(connect(hasty)) as connection:
         connection.request("POST", "/v1/traces", b"", PROTOBUF)
         first = read_answer(connection)
@@ -323,7 +323,7 @@ def test_too_many_requests_are_to_be_sent_again(tmp_path: Path) -> None:
 
 
 def test_thousand_calls_at_once_are_all_answered(collector: Collector) -> None:
-    """Those beyond a connection's limit are at worst told to come again; then all have come."""
+    """At worst, calls beyond a connection's limit must be sent again; then all have arrived."""
     with grpc.insecure_channel(collector.grpc) as channel:
         call = channel.unary_unary(EXPORT)
         waiting = list(range(1, 1001))
@@ -355,7 +355,7 @@ def test_cancelled_calls_leave_nothing(collector: Collector) -> None:
 
 
 def test_flood_of_pings_is_sent_away(collector: Collector) -> None:
-    """A client that only pings is told to calm down, and its connection is closed."""
+    """A client that only pings gets `too_many_pings`, and its connection is closed."""
     port = int(collector.grpc.rpartition(":")[2])
     preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS, b"")
 

@@ -1,4 +1,4 @@
-"""Whatever bytes come, the answer is one of those allowed, and the collector stays as it was."""
+"""For any bytes, the answer is an allowed one, and the collector is unchanged."""
 
 import gzip
 from collections.abc import Callable, Iterator

@@ -30,7 +30,7 @@ def lake_of(root: Path) -> Lake:
 
 
 def test_a_running_collector_compacts(tmp_path: Path) -> None:
-    """While it receives and lands; nobody has to start anything."""
+    """While it receives and lands, without an operator's action."""
     lake = lake_of(tmp_path)
     with collecting(
         tmp_path, compact_every_secs=0.2, compact_after_secs=0.1, land_every_secs=0.1

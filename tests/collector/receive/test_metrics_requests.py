@@ -85,7 +85,7 @@ def test_a_request_without_data_points_is_a_success(transport: Transport) -> Non
 
 
 def test_limits_are_those_of_other_signals(transport: Transport, wire: Transport) -> None:
-    """What is too large, and what is no request."""
+    """For bodies that are too large, and for bodies that are not a request."""
     assert transport.send(b" " * (LIMIT + 1), "metrics").verdict == TOO_LARGE
     assert wire.send(b"\xff\xff", "metrics").verdict == BAD_DATA
 

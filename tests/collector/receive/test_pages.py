@@ -1,4 +1,4 @@
-"""What an operator sees: health, readiness, counters; and that nobody else sees the files."""
+"""An operator's view: health, readiness, counters; and files that only the owner can read."""
 
 import re
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def counters(collector: Collector) -> str:
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
 def test_pages_are_only_read(shared: Collector, path: str) -> None:
-    """GET and HEAD are answered, anything else is told so."""
+    """GET and HEAD are answered; the response to another method names these."""
     found = [shared.request(method, path) for method in ("GET", "HEAD", "POST", "DELETE")]
 
     assert [answer.status for answer in found] == [200, 200, 405, 405]
@@ -99,7 +99,7 @@ def test_gauges_are_exact() -> None:
 
 
 def test_files_are_private(collector: Collector) -> None:
-    """Nobody but the owner reads what agents said."""
+    """Only the owner can read the agents' content."""
     collector.post("/v1/traces", trace_body(1, 0))
     collector.post("/v1/traces", b"\xff")
     collector.stop()

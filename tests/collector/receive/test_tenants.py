@@ -125,7 +125,7 @@ def call(collector: Collector, token: str, body: bytes, *tenant_headers: str) ->
 def test_each_tenant_has_a_lake_of_its_own(
     collector: Collector, lake: Path, tenants: Tenants
 ) -> None:
-    """What one sends is in no table of another, over whichever transport it came.
+    """A tenant's spans are in no table of another, for each transport.
 
     A header may name the tenant, once or twice, as long as each is right.
     """
@@ -203,9 +203,9 @@ def test_header_means_nothing_without_tokens(lake: Path) -> None:
 
 
 def test_full_log_of_one_tenant_does_not_stop_another(lake: Path, tenants: Tenants) -> None:
-    """Its own share is full and it is told to wait; the other, and readiness, go on.
+    """Its own share is full and it must wait; the other tenant, and readiness, continue.
 
-    The share stands in the file of tokens, and counts for a tenant that has sent before.
+    The share is in the file of tokens, and counts for a tenant that has sent before.
     """
     with collecting(lake, token_file=str(tenants.file), land_every_secs=60) as collector:
         before = send(collector, tenants.acme, trace_body(1)).status
@@ -288,7 +288,7 @@ def test_tenants_land_after_a_crash(lake: Path, tenants: Tenants) -> None:
 def test_tenant_folder_that_cannot_be_made_costs_only_its_tenant(
     lake: Path, tenants: Tenants
 ) -> None:
-    """It is told to send again later, and can as soon as the folder can be made."""
+    """The tenant must send again later, which succeeds once the folder can be made."""
     (lake / "tenants").mkdir(parents=True)
     (lake / "tenants" / "acme").touch()
     with collecting(lake, token_file=str(tenants.file)) as collector:
@@ -400,7 +400,7 @@ def test_tenants_of_a_lake_on_an_object_store(tmp_path: Path, tenants: Tenants) 
 def test_restarted_lander_lands_all_tenants(
     collector: Collector, lake: Path, tenants: Tenants
 ) -> None:
-    """It is told again whose logs there are."""
+    """It gets the list of logs again."""
     send(collector, tenants.acme, trace_body(1))
     os.kill(collector.lander_pid(), signal.SIGKILL)
     send(collector, tenants.acme, trace_body(2))

@@ -258,7 +258,7 @@ def break_certificate(signed: Signed, authority: Authority, how: str) -> None:
 def test_broken_certificate_stops_the_start(
     tmp_path: Path, authority: Authority, broken: str, text: str
 ) -> None:
-    """One clear line, exit code 2, and nobody is let in unencrypted instead."""
+    """One clear line, exit code 2, and no unencrypted access instead."""
     signed = authority.sign("server")
     break_certificate(signed, authority, broken)
 
@@ -299,7 +299,7 @@ def test_key_that_everybody_can_read_stops_the_start(authority: Authority) -> No
 
 
 def test_key_with_a_password_stops_the_start(authority: Authority) -> None:
-    """Nobody is asked for it."""
+    """It does not prompt for the password."""
     signed = authority.sign("server")
     key = serialization.load_pem_private_key(signed.key.read_bytes(), None)
     signed.key.write_bytes(
@@ -314,7 +314,7 @@ def test_key_with_a_password_stops_the_start(authority: Authority) -> None:
 
 
 class TestClientCertificates:
-    """Bad input 43: with authorities for clients, nobody else gets in."""
+    """Bad input 43: with authorities for clients, no other client gets in."""
 
     @pytest.fixture
     def clients(self, tmp_path: Path) -> Authority:
@@ -350,7 +350,7 @@ class TestClientCertificates:
         who: str,
         capfd: pytest.CaptureFixture[str],
     ) -> None:
-        """Without a certificate, of another authority, or too old; it is told once a minute."""
+        """Without a certificate, of another authority, or too old; it is logged once a minute."""
         signers: dict[str, Callable[[], Signed | None]] = {
             "nobody": lambda: None,
             "stranger": lambda: authority.sign("stranger"),

@@ -239,7 +239,7 @@ def refusals(collector: Collector, token: str) -> Counter[str]:
 
 
 def test_counters_need_their_own_token(collector: Collector, tokens: dict[str, str]) -> None:
-    """They tell of all tenants, so no tenant's token reads them; health is nobody's secret."""
+    """They cover all tenants, so no tenant's token reads them; health is public."""
     with_metrics = collector.request("GET", "/metrics", headers=bearer(tokens["metrics"]))
     with_tenant = collector.request("GET", "/metrics", headers=bearer(tokens["valid"]))
 
@@ -378,7 +378,7 @@ def counters(collector: Collector, token: str) -> str:
     ],
 )
 def test_wrong_file_stops_the_start(tmp_path: Path, content: str, text: str) -> None:
-    """One line names the file and what is wrong; nobody is let in without a token instead."""
+    """One line names the file and its fault; there is no access without a token instead."""
     file = tmp_path / "tokens.toml"
     file.touch(0o600)
     file.write_text(content)
@@ -392,7 +392,7 @@ def test_wrong_file_stops_the_start(tmp_path: Path, content: str, text: str) -> 
 
 @pytest.mark.parametrize("state", slow_after(1, ["readable by all", "missing", "empty"]))
 def test_collector_does_not_start_without_its_tokens(tmp_path: Path, state: str) -> None:
-    """It is configured to let nobody in unknown, so it lets nobody in at all."""
+    """It must refuse unknown clients, so without tokens it refuses all."""
     file = tmp_path / "tokens.toml"
     if state == "readable by all":
         add_token(file, "", None)
@@ -424,7 +424,7 @@ def test_token_ends_when_its_day_begins(tmp_path: Path) -> None:
 
 
 def test_command_prints_a_token_once(tmp_path: Path) -> None:
-    """Only its hash is in the file, which nobody else can read; a second one is added."""
+    """The file has only its hash and is readable by its owner alone; a second one is added."""
     file = tmp_path / "tokens.toml"
     printed = [
         tracegrade("token", "new", f"--file={file}", f"--tenant={tenant}").stdout.strip()
@@ -461,7 +461,7 @@ def test_token_is_in_no_file_and_no_line(
 def test_every_file_is_its_owners_alone(
     tmp_path: Path, file: Path, tokens: dict[str, str]
 ) -> None:
-    """After real traffic, whatever library wrote it, and however loose the shell's umask is."""
+    """After real traffic, for files of every library, with any umask of the shell."""
     lake = tmp_path / "lake"
     before = os.umask(0)
     try:

@@ -174,7 +174,7 @@ PLACES = {
 
 
 def test_refused_ids_are_shown_as_they_were_sent(run: Run) -> None:
-    """What is no hex is lost in the message; a secret in its place is not shown."""
+    """Text that is not hex is lost in the message; a secret in its position is not shown."""
     text = "".join(file.read_text() for file in (run.lake / "dead_letters").iterdir())
 
     assert '"traceId": "[redacted:api_key]"' in text
@@ -189,7 +189,7 @@ def test_nothing_that_is_said_quotes_a_secret(run: Run) -> None:
 
 
 def test_malformed_requests_are_kept_for_their_owner_alone(run: Run) -> None:
-    """They hold what nobody has redacted, which is why only these folders may."""
+    """They hold unredacted content, so only these folders may hold it."""
     kept = list((run.lake / "quarantine").iterdir())
 
     assert found_in(b"".join(path.read_bytes() for path in kept)) == canaries.SECRETS

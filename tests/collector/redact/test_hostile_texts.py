@@ -1,4 +1,4 @@
-"""No text, whatever it is made of, keeps agent or collector busy for long."""
+"""No text of any kind keeps agent or collector busy for long."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ def nested(text: str, depth: int) -> str:
 def test_no_text_keeps_a_secret_that_has_a_shape(
     before: str, secret: str, after: str, depth: int
 ) -> None:
-    """Whatever stands around it, and however deep the JSON is in which it stands."""
+    """With any text around it, and at any depth of JSON."""
     text = nested(f"{before} {secret} {after}", depth)
 
     assert secret not in redactor().redact_text(text)
@@ -219,7 +219,7 @@ SECRET_NAME = re.compile(f"(?i){TYPED_NAMES}|{KEY_NAMES}|{SHORT_NAMES}|cookie|ca
 @settings(max_examples=many(15))
 @given(st.one_of(otlp_samples.span_requests, otlp_samples.log_requests))
 def test_rows_without_secrets_come_back_as_they_were_sent(sent: ExportRequest) -> None:
-    """Every field of every item, whatever its values are; nothing is marked."""
+    """Every field of every item, with any values; none is marked."""
     assume(not SECRET_NAME.search(str(sent)))  # Hypothesis tries words of our own code, too
     rows = redactor().redact_rows(rows_from(sent))
     is_traces = isinstance(sent, ExportTraceServiceRequest)
@@ -301,7 +301,7 @@ def test_unknown_rules_are_refused_with_the_known_ones() -> None:
 
 
 def test_equal_values_have_one_pseudonym_in_all_columns_and_signals() -> None:
-    """So that joins keep working; without the secret nobody can tell or try who it is."""
+    """So joins keep working; without the secret a pseudonym cannot be guessed or tried."""
     options = {"pseudonym_keys": ["user.id"]}
     found = attributes_after(
         rows_of({"user.id": "ada"}, {"user.id": "bob"}, {"user.id": "ada"}), **options
@@ -430,7 +430,7 @@ def test_keys_that_become_equal_stay_apart() -> None:
 
 
 def test_rows_that_are_not_understood_are_not_passed_on() -> None:
-    """Whoever calls must not get them back as they were."""
+    """The caller must not get them back unchanged."""
     rows = rows_of({"password": "hunter2", "b": "c"})
     at = rows.schema.get_field_index("attribute_types")
     broken = rows.set_column(at, rows.schema.field(at), pa.array(["s"]))
@@ -475,7 +475,7 @@ def test_many_small_files_fill_the_quarantine(tmp_path: Path) -> None:
 
 
 def test_quarantine_is_emptied_when_its_time_is_over(tmp_path: Path) -> None:
-    """What nobody has redacted does not stay for ever."""
+    """Unredacted content does not stay forever."""
     quarantine = Quarantine(tmp_path, "c1", 10 * BLOCK_BYTES)
     quarantine.keep_logged(1, b"old", Encoding.PROTOBUF)
     quarantine.keep_logged(2, b"new", Encoding.PROTOBUF)

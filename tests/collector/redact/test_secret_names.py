@@ -43,7 +43,7 @@ SHORTEST = {
 @settings(max_examples=many(200), deadline=None)
 @given(NAMES)
 def test_agent_and_collector_take_a_name_for_the_same(name: str) -> None:
-    """Whatever characters are in it."""
+    """With any characters in it."""
     assert kind_of(name) is names.kind_of(name)
 
 

@@ -57,7 +57,7 @@ def test_agent_finds_what_the_collector_finds(clean: list[str]) -> None:
 
 
 def test_json_without_its_secrets_is_json(clean: list[str]) -> None:
-    """What was JSON still reads, with all that was no secret."""
+    """JSON can still be read, with all values that are not secrets."""
     for (label, *_), text in zip(TEXTS, clean, strict=True):
         assert label.endswith("level 0") or json.loads(text)["more"] == [1, None], label
 

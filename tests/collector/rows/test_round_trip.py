@@ -1,4 +1,4 @@
-"""Whatever comes in over OTLP comes out of the Parquet files again, exactly."""
+"""All data received over OTLP can be restored exactly from the Parquet files."""
 
 import io
 import json
@@ -58,7 +58,7 @@ def _text(group: Any, name: str) -> str:
 @settings(max_examples=many(12))
 @given(otlp_samples.span_requests)
 def test_spans_come_back_as_they_were_sent(sent: ExportTraceServiceRequest) -> None:
-    """Every field of every span survives rows and Parquet, whatever its values are."""
+    """Every field of every span survives rows and Parquet, with any values."""
     rows = span_rows([record(sent, Signal.TRACES)], "c1")
 
     assert items(span_request(through_parquet(rows))) == items(sent)
@@ -67,7 +67,7 @@ def test_spans_come_back_as_they_were_sent(sent: ExportTraceServiceRequest) -> N
 @settings(max_examples=many(20))
 @given(otlp_samples.log_requests)
 def test_log_records_come_back_as_they_were_sent(sent: ExportLogsServiceRequest) -> None:
-    """Every field of every log record survives rows and Parquet, whatever its values are."""
+    """Every field of every log record survives rows and Parquet, with any values."""
     rows = log_rows([record(sent, Signal.LOGS)], "c1")
 
     assert items(log_request(through_parquet(rows))) == items(sent)

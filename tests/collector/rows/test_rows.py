@@ -161,7 +161,7 @@ def _enclosed(content: bytes, number: int) -> bytes:
 
 @pytest.mark.parametrize("body", [b"\x0a\xff", b"\x0b", b"\x0a\x02\x12\x05"])
 def test_bytes_that_are_no_request_are_told(body: bytes) -> None:
-    """Whatever part of the shell is broken."""
+    """For damage in any part of the shell."""
     with pytest.raises(MalformedRequest, match="not an OTLP protobuf message"):
         span_rows(records([body]), "c")
 

@@ -1,4 +1,4 @@
-"""The scenarios on AutoGen; its telemetry is built in, model calls are told by another."""
+"""The scenarios on AutoGen; its telemetry is built in, another library reports model calls."""
 
 import asyncio
 from typing import Any

@@ -64,7 +64,7 @@ def transfer_to_weather_helper() -> str:
 
 
 def definition(name: str, tool: Callable[..., str]) -> Json:
-    """Return what a model is told of a tool."""
+    """Return a tool's definition for a model."""
     names = [name for name in tool.__annotations__ if name != "return"]
     parameters = {name: STEPS if name == "plan" else ANY for name in names}
     return {

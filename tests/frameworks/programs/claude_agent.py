@@ -55,7 +55,7 @@ def offered(function: Any) -> SdkMcpTool[Any]:
 
 
 def ask_helper(scenario: dict[str, Any]) -> SdkMcpTool[Any]:
-    """Return the tool by which an agent asks its helper."""
+    """Return the tool with which an agent asks its helper."""
 
     @tool(HELPER, HELPER_KNOWS, {"task": str})
     async def run(arguments: dict[str, Any]) -> dict[str, Any]:

@@ -28,9 +28,9 @@ from scenario import (
 
 
 def own_tool(function: Callable[..., str]) -> Any:
-    """Return a tool that runs once all that was told of before has been heard.
+    """Return a tool that runs once the listeners have handled all earlier events.
 
-    Those who listen run in threads of their own, which a process that dies takes along.
+    Listeners run in threads of their own, which end with a process that dies.
     """
 
     @functools.wraps(function)

@@ -34,7 +34,7 @@ client = OpenAI(base_url=model_url(), api_key=API_KEY)
 
 
 def observe(name: str, arguments: str) -> str:
-    """Return what the model is told of its call."""
+    """Return the model's message about its call."""
     if name != "get_weather":
         return f"Error: no tool {name}"
     try:

@@ -84,7 +84,7 @@ def leave_earth(place: str) -> str:
     Args:
         place: Where to.
     """
-    os._exit(0)  # the process is gone at once, whatever is still under way
+    os._exit(0)  # the process ends at once, even with work under way
 
 
 TOOLS: list[Callable[..., str]] = [get_weather, find_train, read_guide, update_plan, leave_earth]
@@ -108,7 +108,7 @@ def begin(*processors: SpanProcessor) -> dict[str, Any]:
 
 
 def described(scenario: dict[str, Any]) -> dict[str, str]:
-    """Return the attributes of the resource, by which a run is found again."""
+    """Return the attributes of the resource, which identify the run."""
     return {"service.name": f"{PROGRAM}_{INSTRUMENTATION}", "scenario": scenario["name"]}
 
 

@@ -112,7 +112,7 @@ class It(BaseInstrumentor):
 
 
 def test_instrumentor_that_the_program_loads_itself_is_the_programs(tmp_path: Path) -> None:
-    """It is told no more of ours; that it is loaded twice is said where the program does so."""
+    """It no longer reports to tracegrade; the second load is reported at its position."""
     instrumentor(tmp_path, "openinference-instrumentation-acme", "acme")
     (tmp_path / "openinference_instrumentation_acme.py").write_text(ACME)
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])

@@ -63,7 +63,7 @@ class Odd:
     def __getattr__(self, name): raise RuntimeError(name)
 sys.modules["odd"] = Odd()
 """
-"""Something that is no module stands among the modules, as it does in healthy programs."""
+"""An object that is not a module is among the modules, as in healthy programs."""
 WITHOUT_SETUPTOOLS = "sys.meta_path[:] = [f for f in sys.meta_path if 'Distutils' not in str(f)]\n"
 
 

@@ -143,7 +143,7 @@ def test_secret_in_a_third_party_span_does_not_leave(spans: Spans) -> None:
 def test_third_party_content_stays_in_without_content(
     monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    """Texts go, under whatever key; names, definitions of tools and numbers stay."""
+    """Texts are removed under every key; names, definitions of tools and numbers stay."""
     monkeypatch.setenv("TRACEGRADE_CONTENT", "none")
     spans: Spans = request.getfixturevalue("spans")
     with tracegrade.agent_run("a"):

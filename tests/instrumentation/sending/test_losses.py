@@ -205,7 +205,7 @@ def test_batch_is_divided_where_it_is_refused(agent: Received, status: int) -> N
 
 
 def test_collector_that_reads_nothing_is_not_asked_for_each_span(agent: Received) -> None:
-    """After a few divisions of which no part was taken, all are lost."""
+    """If no part was accepted after a few divisions, all are lost."""
     agent.answer = lambda _: (400, b"", {})
     write(400)
 

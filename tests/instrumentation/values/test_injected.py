@@ -1,4 +1,4 @@
-"""What a framework gives to a tool beside the model's arguments is no argument of its call."""
+"""Arguments that a framework adds to the model's are not arguments of the call."""
 
 from typing import Annotated, Any, Literal
 
@@ -33,7 +33,7 @@ def written(function: Any, *args: object, **kwargs: object) -> dict[str, object]
 
 
 def test_the_context_of_pydantic_ai_is_left_out() -> None:
-    """Its run's ids, clock and messages are no argument."""
+    """Its run's ids, clock and messages are not arguments."""
     from pydantic_ai import RunContext  # noqa: PLC0415 - takes a second, which only this needs
 
     def pay(ctx: RunContext[None], order: str) -> None:
@@ -46,7 +46,7 @@ def test_the_context_of_pydantic_ai_is_left_out() -> None:
 
 @pytest.mark.parametrize("kind", [Wrapper, ToolContext, AdkContext, Runtime])
 def test_the_contexts_of_other_frameworks_are_left_out(kind: type) -> None:
-    """By their class or one that it is derived from, whatever the parameter is called."""
+    """By their class or a base class, under any name of the parameter."""
 
     def pay(order: str, view: Any = None) -> None:
         """Pay."""

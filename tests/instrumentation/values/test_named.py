@@ -70,7 +70,7 @@ LAZY = {
 
 @pytest.mark.parametrize("name", LAZY)
 def test_what_stands_for_something_else_is_not_evaluated(name: str) -> None:
-    """Whatever class it says that it is of."""
+    """For every class that it claims to be."""
     value, named = LAZY[name]
 
     assert text(value) == f'"{named}"'

@@ -91,7 +91,7 @@ class Point(NamedTuple):
     ids=lambda value: type(value).__name__,
 )
 def test_plain_types(value: object, said: object) -> None:
-    """As they are, or as the text by which they are known."""
+    """Unchanged, or as their usual text."""
     assert read(value) == said
 
 

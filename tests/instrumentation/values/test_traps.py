@@ -188,7 +188,7 @@ ENTRIES: dict[str, Callable[[Any], object]] = {
 def test_nothing_of_a_value_is_run_wherever_it_is_given(
     entry: str, spans: Spans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And whatever it is."""
+    """For every kind of value."""
     monkeypatch.chdir(tmp_path)
     for value, _ in WRITTEN.values():
         ENTRIES[entry](value)

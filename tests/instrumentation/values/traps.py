@@ -1,4 +1,4 @@
-"""Classes of which nothing may be run: each of their methods notes that it was called, and raises.
+"""Classes whose methods must never run: each notes its call, and raises.
 
 An instance is made by the base's own `__new__`, since its class cannot be called.
 """

@@ -24,7 +24,7 @@ def faults() -> dict[str, Any]:
 
 
 def failing(call: Callable[..., Any], kind: str) -> Callable[..., Any]:
-    """Return a call that is slow, or fails, while it is told to."""
+    """Return a call that is slow, or fails, while a test requests it."""
 
     def faulty(*arguments: Any) -> Any:
         wrong = faults()
