@@ -1,6 +1,6 @@
 """The commands `collect`, `export` and `import`; `lake_cli.py` has `lake`.
 
-Thin: what they do is imported only when they run, so that `--help` and the others start fast.
+The module is thin: a command's work is imported only when it runs, so `--help` starts fast.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 """The work of the commands `import` and `export`; `cli.py` declares their options.
 
-stdout holds what was asked for and nothing else; counts and notes go to stderr.
+stdout has the requested output and nothing else; counts and notes go to stderr.
 """
 
 import sys

@@ -23,13 +23,13 @@ OR_NEVER = ("compact_every_secs", "retention_days")  # 0 has a meaning
 RULES = ("blob", "pem", "cookie", "named", "url", "bearer", "jwt", "api_key", "card")
 """Names of the rules of redaction, in the order in which they are applied."""
 
-LEAST_VALUE_BYTES = 1024  # a limit must leave room for the note of what was cut
+LEAST_VALUE_BYTES = 1024  # a limit must leave room for the note about the cut
 
 T = TypeVar("T")
 
 
 def option(default: T, meaning: str) -> T:
-    """Return a field of the options: its default, and what it means in its metadata.
+    """Return a field of the options: its default, and its meaning as metadata.
 
     The meaning is one or two sentences with unit and reason; `--print-options` shows it.
     """
@@ -334,7 +334,7 @@ def _from_text(text: str, expected_type: type) -> Any:
 
 
 def _type_problems(given: dict[str, Any]) -> list[str]:
-    """Return what is wrong with names and types; whole numbers become floats in place."""
+    """Return errors in names and types; whole numbers become floats in place."""
     problems = []
     for name, value in list(given.items()):
         expected_type = TYPES.get(name)

@@ -1,4 +1,4 @@
-"""All options of the collector as a TOML file: what each means and its default, commented out."""
+"""All options of the collector as a TOML file: meaning and default of each, commented out."""
 
 import json
 from dataclasses import fields

@@ -23,7 +23,7 @@ class MalformedRequest(CollectorError, BadInput):
 
 
 class TooLarge(CollectorError, BadInput):
-    """A request has more bytes, or holds more items, than one may; the text says how many."""
+    """A request has more bytes or items than allowed; the text has the numbers."""
 
 
 class BadEndpoint(CollectorError, BadInput):
@@ -31,7 +31,7 @@ class BadEndpoint(CollectorError, BadInput):
 
 
 class EndpointFailed(CollectorError):
-    """An OTLP endpoint did not take what was sent to it."""
+    """An OTLP endpoint did not accept a request."""
 
 
 class OutUnwritable(CollectorError):
@@ -55,7 +55,7 @@ class Unauthenticated(CollectorError):
 
 
 class Forbidden(CollectorError):
-    """A request's credential does not allow what it asks for."""
+    """A request's credential does not allow the request."""
 
 
 class BadCredentials(CollectorError, BadInput):
@@ -71,7 +71,7 @@ class BadSecret(CollectorError, BadInput):
 
 
 class NotLanding(CollectorError):
-    """A running collector does not land what it received."""
+    """A running collector does not land received requests."""
 
 
 class NotAllErased(CollectorError):
@@ -79,4 +79,4 @@ class NotAllErased(CollectorError):
 
 
 class VerificationFailed(CollectorError, CheckFailed):
-    """Something was lost, or is not as it was written."""
+    """Data was lost, or differs from what was written."""

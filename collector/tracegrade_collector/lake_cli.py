@@ -1,6 +1,6 @@
-"""The commands `tracegrade lake …`: their options. `lake_commands.py` is what they do.
+"""The commands `tracegrade lake …`: their options; `lake_commands.py` does their work.
 
-Thin: what they do is imported only when they run, so that `--help` is fast.
+The module is thin: a command's work is imported only when it runs, so `--help` is fast.
 """
 
 from pathlib import Path

@@ -246,7 +246,7 @@ ACCOUNT_COLUMNS: Final = (
 
 
 def _report_lines(report: VerificationReport) -> Iterator[str]:
-    """Yield the accounts as a table, a line for each table of the lake, and what was found."""
+    """Yield the accounts as a table, one line per table of the lake, and the findings."""
     rows = [ACCOUNT_COLUMNS] + [
         (line.collector_id, line.signal, *map(str, _numbers(line))) for line in report.lines
     ]

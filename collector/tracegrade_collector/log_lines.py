@@ -27,7 +27,7 @@ def log_to_stderr(process: str, log_format: str) -> None:
 
 class _WithoutContent(logging.Formatter):
     def formatException(self, ei: Any) -> str:  # noqa: N802 - the library's name
-        """Return where an exception and those behind it were raised, without their texts."""
+        """Return where an exception and its causes were raised, without their texts."""
         error: BaseException | None = ei[1]
         lines: list[str] = []
         while error and len(lines) < MAX_CAUSES:

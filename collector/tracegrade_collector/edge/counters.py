@@ -1,6 +1,6 @@
-"""Counts of what happened to requests and items, by signal and reason.
+"""Counts of requests and items by outcome, signal and reason.
 
-Labels come from our own code, never from a client, so their number is bounded.
+Labels are constants of this package, never a client's text, so their number is bounded.
 """
 
 from bisect import bisect_left
@@ -11,7 +11,7 @@ from operator import itemgetter
 
 PREFIX = "tracegrade_collector_"
 BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
-"""Upper bounds of what a duration in seconds is counted under."""
+"""Upper bounds of the buckets for durations in seconds."""
 
 Labels = tuple[tuple[str, str], ...]
 SeriesKey = tuple[str, Labels]
@@ -40,7 +40,7 @@ class Counters:
         self._counts[name, tuple(sorted((self._labels | labels).items()))] += count
 
     def gauge(self, name: str, read: Callable[[], float]) -> None:
-        """Show a number that goes up and down, as it is when it is looked at."""
+        """Show a number that goes up and down, read when the page is requested."""
         self._gauges[name] = read
 
     def observe(self, name: str, secs: float, **labels: str) -> None:

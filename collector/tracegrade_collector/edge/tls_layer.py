@@ -45,7 +45,7 @@ class TlsLayer(asyncio.Protocol):
             self._fail(HandshakeEnded("too many are under way"))
 
     def data_received(self, data: bytes) -> None:
-        """Continue the handshake, or decrypt and pass on what was received."""
+        """Continue the handshake, or decrypt and pass on the received bytes."""
         self._came.write(data)
         try:
             if not self.is_open:
@@ -70,11 +70,11 @@ class TlsLayer(asyncio.Protocol):
         self.inside.connection_made(TlsTransport(self))
 
     def read(self) -> None:
-        """Hand over what has been decrypted, until there is no more.
+        """Pass on decrypted data until there is no more.
 
         Raises:
             ssl.SSLWantReadError: There is no more.
-            ssl.SSLError: The bytes mean nothing.
+            ssl.SSLError: The bytes are invalid.
         """
         while not self.is_paused and not self.outside.is_closing():
             data = self.session.read(READ_BYTES)
@@ -84,7 +84,7 @@ class TlsLayer(asyncio.Protocol):
             self.inside.data_received(data)
 
     def flush(self) -> None:
-        """Send what has been encrypted."""
+        """Send the encrypted bytes."""
         data = self._goes.read()
         if data:
             self.outside.write(data)
@@ -146,7 +146,7 @@ class TlsTransport(asyncio.Transport):
         """End the connection once everything is sent."""
         if self.is_closing():
             return
-        with contextlib.suppress(ssl.SSLError):  # we do not wait for the peer's good-bye
+        with contextlib.suppress(ssl.SSLError):  # no wait for the peer's closing alert
             self._layer.session.unwrap()
         self._layer.flush()
         self._layer.outside.close()

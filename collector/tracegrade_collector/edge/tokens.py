@@ -97,7 +97,7 @@ class Access:
         """Return the name of the person who may label with the values of `Authorization`.
 
         Raises:
-            Unauthenticated: They are not exactly one bearer token that is known and valid.
+            Unauthenticated: They are not exactly one known, valid bearer token.
         """
         return self._token(authorization, now).labeler
 
@@ -169,10 +169,10 @@ def is_tenant_name(name: str) -> bool:
 def add_token(file: Path, tenant: str | None, expires: date | None) -> str:
     """Append a new token's hash to the file, which is made if absent, and return the token.
 
-    It is not kept anywhere; None for the tenant makes one that only reads metrics.
+    The token itself is not stored. None for the tenant makes a token that only reads metrics.
 
     Raises:
-        BadCredentials: The tenant cannot have this name, or the file is none of tokens.
+        BadCredentials: The tenant cannot have this name, or the file is not a token file.
     """
     if tenant and not is_tenant_name(tenant):
         raise BadCredentials(_bad_tenant(tenant))
@@ -216,7 +216,7 @@ def read_access(file: Path) -> Access:
 
 
 def _access(content: dict[str, Any], problems: list[str]) -> Access:
-    """Return what the tables say; what is wrong with them is added to the problems."""
+    """Return the content of the tables; add their errors to the problems."""
     entries, tables = content.get("token", []), content.get("tenant", {})
     if not isinstance(entries, list) or not isinstance(tables, dict):
         problems.append("tokens belong in [[token]], tenants in [tenant.NAME]")
@@ -246,7 +246,7 @@ def _tokens(entries: list[Any], problems: list[str]) -> Iterator[Token]:
 
 
 def _token_problem(entry: Any) -> str | None:
-    """Return what is wrong with one entry; not its values, which could be a token by mistake."""
+    """Return the error of one entry, without its values, which could be a token by mistake."""
     if not isinstance(entry, dict) or entry.keys() - {*TOKEN_KEYS}:
         return f"must be a table of {', '.join(TOKEN_KEYS)}, and nothing else"
     digest = entry.get("sha256")
@@ -282,7 +282,7 @@ def _instant(given: date | datetime) -> datetime:
 
 
 def _tenant_options(name: str, table: Any, problems: list[str]) -> TenantOptions:
-    """Return one tenant's options; what is wrong with them is added to the problems."""
+    """Return one tenant's options; add their errors to the problems."""
     before = len(problems)
     if name != DEFAULT_TENANT and not is_tenant_name(name):
         problems.append(_bad_tenant(name))

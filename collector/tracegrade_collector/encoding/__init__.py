@@ -1,1 +1,1 @@
-"""OTLP as bytes: protobuf and JSON to messages, files and endpoints of it, how much it holds."""
+"""OTLP as bytes: protobuf and JSON to messages, files and endpoints, and limits on content."""

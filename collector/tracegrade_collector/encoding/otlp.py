@@ -89,7 +89,7 @@ class InvalidItem(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """A request, and what was noticed while it was read."""
+    """A request, and notes on reading it."""
 
     request: ExportRequest
     reading: JsonReading
@@ -214,7 +214,7 @@ def _are_valid(items: OtlpItems) -> bool:
 
 
 def _drop_last(items: OtlpItems, count: int) -> None:
-    """Move so many invalid items to the end and drop them; one by one takes quadratic time."""
+    """Move invalid items to the end and drop them at once, which avoids quadratic time."""
     items.sort(key=lambda item: _fault(item) is not None)
     del items[-count:]
 

@@ -41,7 +41,7 @@ NO_OTLP_KEYS = "no resourceSpans or resourceLogs in it"
 
 
 class OtlpPart(NamedTuple):
-    """One request of a file, or what is wrong with that part of the file."""
+    """One request of a file, or the fault of that part of the file."""
 
     location: str
     """`file`, or `file:line`."""
@@ -53,11 +53,11 @@ class OtlpPart(NamedTuple):
     rejections: list[Rejection]
     fault: str | None
     is_repaired: bool = False
-    """Whether values of it could not be kept as they were."""
+    """Whether some of its values could not be stored unchanged."""
 
 
 def read_parts(path: Path) -> Iterator[OtlpPart]:
-    """Yield the requests of a file in order, and a part with a fault for each that is none."""
+    """Yield the requests of a file in order, and a part with a fault for each invalid one."""
     try:
         with path.open("rb") as file:
             yield from _parts(str(path), _plain(file))
@@ -66,7 +66,7 @@ def read_parts(path: Path) -> Iterator[OtlpPart]:
 
 
 def _plain(file: io.BufferedReader) -> io.BufferedReader:
-    """Return the file, or what is gzipped in it, without inflating more than is asked for."""
+    """Return the file, or its gzipped content, without inflating more than requested."""
     if not file.peek(2).startswith(GZIP_MAGIC):
         return file
     return io.BufferedReader(gzip.GzipFile(fileobj=file))
@@ -113,7 +113,7 @@ def _is_object(text: bytes) -> bool:
 
 
 def _lines(first: bytes, file: io.BufferedReader) -> Iterator[bytes]:
-    """Yield the lines; of one that is too long only its beginning, which is too long as well."""
+    """Yield the lines; of a line that is too long, only a beginning that is also too long."""
     line = first
     while line:
         yield line
@@ -184,7 +184,7 @@ def _likeness(part: OtlpPart) -> int:
 
 
 def _clashes(request: ExportRequest) -> bool:
-    """Return whether each item has a known field in a form that it never has: it is a metric."""
+    """Return whether an item has a known field in a form only metrics have."""
     items = _items(request)
     return bool(items) and all(
         _unknown_fields(item) & set(item.DESCRIPTOR.fields_by_number) for item in items

@@ -1,8 +1,8 @@
-"""A sender of OTLP/HTTP protobuf that loses nothing silently: it retries, or says what failed.
+"""A sender of OTLP/HTTP protobuf that loses nothing silently: it retries, or reports the failure.
 
-urllib3 retries what the specification says (429, 502, 503, 504, and a lost connection), with the
-waiting times that the endpoint asks for. Everything else, redirects included, is a failure, and so
-is a partial success.
+urllib3 retries as the specification says (429, 502, 503, 504, and a lost connection), with the
+waiting times of the endpoint. All other answers, including redirects and a partial success, are
+failures.
 """
 
 import gzip

@@ -32,7 +32,7 @@ from tracegrade_collector.errors import MalformedRequest
 
 ID_BYTES: Final = {"trace_id": 16, "span_id": 8, "parent_span_id": 8}
 BAD_ID: Final = b"\0"
-"""Stands for an id that is not hex. No id has this length, so its item is refused later."""
+"""Replaces an id that is not hex. No id has this length, so its item is refused later."""
 
 MAX_DEPTH: Final = 100
 """Messages inside one another; protobuf's own parser has this limit."""
@@ -87,7 +87,7 @@ class JsonReading:
     """Replaced values and unknown keys, noted while JSON was read."""
 
     replaced: Counter[str] = field(default_factory=Counter)
-    """Values that could not be kept as they were, by why."""
+    """Values that could not be stored unchanged, by reason."""
 
     unknown: list[str] = field(default_factory=list)
     """The first keys that OTLP does not know, as an error may quote them."""
@@ -105,14 +105,14 @@ class _RejectedValue(NamedTuple):
 
 
 def read_json(body: bytes, message: Message) -> JsonReading:
-    """Fill the message from OTLP/JSON, and return what was noticed.
+    """Fill the message from OTLP/JSON, and return the notes on reading it.
 
     Args:
         body: UTF-8.
         message: Empty.
 
     Raises:
-        MalformedRequest: It is not a JSON object, or a value is not as OTLP says; with its path.
+        MalformedRequest: It is not a JSON object, or a value breaks OTLP's rules; with its path.
     """
     strange: list[_RejectedValue] = []
     reading = JsonReading()
@@ -441,12 +441,12 @@ def _unexpected(value: Any, expected: str) -> _Fault:
 
 
 def quoted_number(number: str) -> str:
-    """Return a number as an error may quote it: a long one may be an account's or a card's."""
+    """Return a number for an error message: a long one may be an account's or a card's."""
     return number if len(number) <= MAX_QUOTED_DIGITS else f"a number of {len(number)} digits"
 
 
 def quoted_key(key: str) -> str:
-    """Return a key as an error may quote it: only words as OTLP's own, others may be content."""
+    """Return a key for an error message: only words that OTLP has, others may be content."""
     is_word = key.isascii() and key.isalpha() and len(key) <= MAX_QUOTED_LETTERS
     return repr(key) if is_word else f"of {len(key)} characters"
 

@@ -78,7 +78,7 @@ def check_item_values(request: ExportRequest) -> None:
     """Check that no item of a decoded request holds more values than can be made a row at once.
 
     Raises:
-        TooLarge: One does.
+        TooLarge: An item does.
     """
     for group in groups(request):
         for item in group.items:
@@ -95,7 +95,7 @@ def _check_json_width(body: bytes) -> None:
     """Check that JSON can be read in little memory: one wide character makes all of them wide.
 
     Raises:
-        TooLarge: It cannot.
+        TooLarge: It cannot be read so.
     """
     if 10 * len(body) <= MAX_JSON_BYTES:
         return
@@ -109,7 +109,7 @@ def check_repeated(request: ExportRequest) -> None:
     """Check that the rows of a decoded request do not repeat too much of its resources and scopes.
 
     Raises:
-        TooLarge: They would; it could be acknowledged, and would never become rows.
+        TooLarge: They would. Otherwise it would be acknowledged, but never become rows.
     """
     repeated = sum(
         (
@@ -133,7 +133,7 @@ def check_repeated(request: ExportRequest) -> None:
 def check_limits(body: bytes, signal: Signal, encoding: Encoding, at_most: RequestLimits) -> None:
     """Check that a request is within its limits; a malformed one passes.
 
-    Of JSON the values alone are counted here: what is an item shows only when it is decoded.
+    Only the values of JSON are counted here: its items are known only after decoding.
 
     Raises:
         TooLarge: It holds more items or values.
@@ -188,8 +188,8 @@ def _too_many(limit: int, what: str) -> TooLarge:
 def _steps(body: bytes, messages: Messages) -> Iterator[bool]:
     """Yield, for each field of each level, whether it is one of the messages.
 
-    Ends at the first field that is malformed. Groups, which OTLP has none of, count as the fields
-    in them.
+    It ends at the first malformed field. Fields of groups, which OTLP does not use, count like
+    others.
     """
     outer: list[tuple[int, Messages]] = []
     at, end = 0, len(body)

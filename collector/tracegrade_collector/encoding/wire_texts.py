@@ -1,7 +1,7 @@
 """Changes texts of a protobuf message in its bytes, and leaves all other bytes unchanged.
 
-For what the library cannot do: it refuses a whole request for one text that is no UTF-8, and it
-holds all of a request to change a part of it.
+The library cannot do this. It refuses a whole request for one text that is not UTF-8, and holds
+all of a request to change a part of it.
 """
 
 import codecs
@@ -102,16 +102,16 @@ class WireRewriter:
 
 
 class Utf8Repair:
-    """Replaces what is no UTF-8 in the texts of a request, and counts the texts."""
+    """Replaces bytes that are not UTF-8 in the texts of a request, and counts the texts."""
 
     def __init__(self) -> None:
         self.count = 0
         self._left = MOST_REPLACED
 
     def __call__(self, text: bytes) -> bytes | None:
-        """Return the text with U+FFFD for what is no UTF-8; None if it is all UTF-8.
+        """Return the text with U+FFFD for bytes that are not UTF-8; None if all of it is UTF-8.
 
-        Beyond `MOST_REPLACED` a text becomes one U+FFFD: all of them would triple a request.
+        Beyond `MOST_REPLACED` a text becomes one U+FFFD: many of them would triple a request.
         """
         try:
             for _ in _decoded(text, "strict"):
@@ -162,7 +162,7 @@ def read_varint(body: bytes | memoryview, at: int) -> tuple[int, int]:
     """Return a number and where it ends.
 
     Raises:
-        IndexError: It ends behind the body.
+        IndexError: It ends after the body.
     """
     byte = body[at]
     if byte < 0x80:

@@ -88,11 +88,11 @@ def role_names(value: Any) -> Iterator[str]:
 
 
 def read_chat(values: Iterable[Any], ignored: Counter[str], roles: Mapping[str, str]) -> Chat:
-    """Return the messages, and how many were not understood.
+    """Return the messages, and counts of those that were not understood.
 
     Args:
         values: Messages in any provider's spelling.
-        ignored: Counts what is left out of the messages that are understood.
+        ignored: Counts the parts that are left out of understood messages.
         roles: assistant, user, system or tool by each name of a role, in lower case.
     """
     chat = Chat([], Counter())
@@ -213,7 +213,7 @@ def _requests(value: dict[str, Any], ignored: Counter[str]) -> Iterator[ToolCall
 
 
 def _block(block: dict[str, Any], ignored: Counter[str]) -> Iterator[Piece]:
-    """Yield what a content block is."""
+    """Yield the parts of a content block."""
     if is_hosted(block):
         yield HostedPart(block)
     elif (call := _inner(block, _CALL_KEYS, _CALL_TYPES)) is not None:
@@ -236,13 +236,13 @@ _THOUGHT_TYPES: Final = ("thinking", "reasoning", "reasoningContent", "summary_t
 def _inner(
     block: dict[str, Any], keys: Sequence[str], types: Sequence[str]
 ) -> dict[str, Any] | None:
-    """Return what a block holds under one of these keys, or the block if its type is one."""
+    """Return a block's value under one of these keys, or the block if its type is one."""
     inner = next((block[key] for key in keys if isinstance(block.get(key), dict)), None)
     return block if inner is None and block.get("type") in types else inner
 
 
 def _thought(block: dict[str, Any]) -> str | None:
-    """Return the text of a thought; None if the block is none, or tells no text."""
+    """Return the text of a thought; None if the block is not a thought, or has no text."""
     text: Any = None
     if block.get("type") in _THOUGHT_TYPES:
         text = first(block, "thinking", "text", "content", "reasoning") or _summary(block)

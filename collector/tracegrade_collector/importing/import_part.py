@@ -12,7 +12,7 @@ NONE: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 class ImportPart(NamedTuple):
-    """A piece of a file that was read as one, or what is wrong with it."""
+    """A piece of a file that was read at once, or its fault."""
 
     location: str
     """`file`, or `file:line`."""
@@ -33,13 +33,13 @@ class ImportPart(NamedTuple):
     """Where the verdicts name their run by task and trial; their `trajectory_id` is then NULL."""
 
     understood: Mapping[str, int] = NONE
-    """What was read, by what it is: `tool calls`."""
+    """Counts of understood content by kind: `tool calls`."""
 
     ignored: Mapping[str, int] = NONE
-    """What was not, by what it is: `content blocks of type 'image'`."""
+    """Counts of content that was not understood, by kind: `content blocks of type 'image'`."""
 
     notes: Sequence[str] = ()
-    """What seems wrong with what was read, a line each; no faults."""
+    """Doubts about the content, one line each; these are not faults."""
 
     unnamed_runs: int = 0
     """Runs that name neither an agent nor a release."""

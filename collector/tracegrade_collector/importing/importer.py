@@ -63,16 +63,16 @@ class Imported:
     """Files or lines that could not be read."""
 
     redacted: Counter[str] = field(default_factory=Counter)
-    """Values in what was added that redaction changed, by rule."""
+    """Redacted values in added items, by rule."""
 
     verdicts: Counter[str] = field(default_factory=Counter)
     """How many were added, replaced or known."""
 
     understood: Counter[str] = field(default_factory=Counter)
-    """What the formats read, by what it is: `tool calls`."""
+    """Understood content by kind: `tool calls`."""
 
     ignored: Counter[str] = field(default_factory=Counter)
-    """What they did not, by what it is: `content blocks of type 'image'`."""
+    """Content that was not understood, by kind: `content blocks of type 'image'`."""
 
     unnamed_runs: int = 0
     """Runs that name neither an agent nor a release."""
@@ -147,7 +147,7 @@ def _only_import(lake: Lake) -> Iterator[None]:
 
 
 def _count(part: ImportPart, imported: Imported, note: Callable[[str], None]) -> None:
-    """Count what is in a part, and note what is lost of it."""
+    """Count the content of a part, and note its losses."""
     imported.understood.update(part.understood)
     imported.ignored.update(part.ignored)
     imported.unnamed_runs += part.unnamed_runs

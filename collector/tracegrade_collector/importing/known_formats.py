@@ -109,7 +109,7 @@ FORMATS: Final = (
         message_format.read,
     ),
 )
-"""In the order in which they are tried; what fits none is read as the first, which says why."""
+"""In the order of the attempts; a file that fits none is read as the first, which reports why."""
 
 NAMES: Final = ("auto", *(format_.name for format_ in FORMATS))
 

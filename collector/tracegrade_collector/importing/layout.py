@@ -1,7 +1,7 @@
 """Detects the layout of a JSON file: one record per line, or a document over several lines.
 
-Its own module because a beginning can look like both. What tells them apart is a line that is a
-whole object or list: inside of a document a comma or a closing bracket comes after it.
+A beginning can look like both. A line that is a whole object or list decides: inside a document, a
+comma or a closing bracket follows it.
 """
 
 import json
@@ -34,11 +34,11 @@ class Head(NamedTuple):
 
 
 def read_head(file: BufferedIOBase, max_line_bytes: int) -> Head:
-    """Return the lines that tell a file's layout, and the layout.
+    """Return the lines that show a file's layout, and the layout.
 
     Args:
-        file: At its beginning; afterwards right behind those lines.
-        max_line_bytes: A longer line is cut one byte behind that.
+        file: At its beginning; afterwards right after those lines.
+        max_line_bytes: A longer line is cut one byte after that.
     """
     lines: list[bytes] = []
     filled: list[bytes] = []
@@ -86,7 +86,7 @@ def _contradict(lines: Sequence[bytes], *, ended: bool) -> bool:
 
 
 def _is_whole(line: bytes) -> bool:
-    """Return whether a line is an object or a list, with nothing behind it."""
+    """Return whether a line is an object or a list, followed by nothing."""
     try:
         return isinstance(json.loads(line), dict | list)
     except (ValueError, RecursionError):

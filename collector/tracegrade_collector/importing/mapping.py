@@ -147,7 +147,7 @@ def at_path(value: Any, path: str) -> Any:
 
 
 def _paths_in(value: Any, prefix: str = "", depth: int = 1) -> Iterator[str]:
-    """Yield the dotted paths of what a record holds, of plain keys alone."""
+    """Yield the dotted paths of a record's values, for plain keys alone."""
     for key, inner in value.items() if isinstance(value, dict) else ():
         if key and len(key) <= MAX_KEY and key.isprintable():
             yield f"{prefix}{key}"

@@ -46,12 +46,12 @@ class ChatContent(NamedTuple):
 
 
 def read_chat_content(value: Any, role: str, ignored: Counter[str]) -> ChatContent:
-    """Return what an input or output holds.
+    """Return the messages and tools of an input or output.
 
     Args:
-        value: In any of the shapes.
-        role: Whose it is, if it does not say.
-        ignored: Counts what is in it that is not understood.
+        value: The input or output in any of the shapes.
+        role: The role of a message that names none.
+        ignored: Counts parts that are not understood.
     """
     value = unpacked(value)
     tools = [each for each in _listed(value, "tools") if isinstance(each, dict)]

@@ -38,7 +38,7 @@ def read_steps(values: Iterable[Any], ignored: Counter[str]) -> Chat:
 
     Args:
         values: The steps, in order.
-        ignored: Counts what is left out of the steps that are understood.
+        ignored: Counts the parts that are left out of understood steps.
     """
     chat = Chat([], Counter())
     call_id: str | None = None  # id of the last call, as long as nothing was observed
@@ -57,7 +57,7 @@ def read_steps(values: Iterable[Any], ignored: Counter[str]) -> Chat:
 
 
 def _as_object(value: Any) -> Mapping[str, Any] | None:
-    """Return a step as an object; of a pair, the action with what was observed."""
+    """Return a step as an object; for a pair, the action with its observation."""
     if isinstance(value, list) and len(value) == 2 and isinstance(value[0], dict):
         return {**value[0], "observation": value[1]} if _found(value[0], _TOOLS) else None
     return value if isinstance(value, dict) else None

@@ -28,7 +28,7 @@ JsonObject: TypeAlias = Mapping[str, Any]
 
 
 class FileRecord(NamedTuple):
-    """One value of a file, or what is wrong with it."""
+    """One value of a file, or its fault."""
 
     line: int
     """Where it begins, from 1."""
@@ -53,7 +53,7 @@ def _line_records(pieces: Iterable[bytes]) -> Iterator[FileRecord]:
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines; of one that is too long only its beginning, which is too long as well."""
+    """Yield the lines; of a line that is too long, only a beginning that is also too long."""
     line = b""
     for piece in pieces:
         *ended, rest = piece.split(b"\n")
@@ -126,7 +126,7 @@ class _Cutter:
         return self._depth > before and before in (self._base, 0)
 
     def _strange(self, rest: bytes) -> Iterator[FileRecord]:
-        """Yield a fault if there was anything but records between two of them."""
+        """Yield a fault if there is text that is not a record between two records."""
         between, self._record = self._record + rest, b""
         if between.strip(_BETWEEN + b"["):
             yield FileRecord(

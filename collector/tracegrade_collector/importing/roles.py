@@ -1,7 +1,7 @@
-"""`--role NAME=ROLE,…`: whose the messages of a chat are, where a log has names of its own.
+"""`--role NAME=ROLE,…`: roles of a chat's messages, if a log has names of its own.
 
-A log may also have the roles the wrong way round: kept by the side that played the user. Messages
-cannot tell it for sure, but what only models do can stand with the user alone.
+A log may also have swapped roles, if the side that played the user recorded it. Messages cannot
+prove this, but the user alone may have content that only models produce.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

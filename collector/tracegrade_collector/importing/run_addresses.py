@@ -1,6 +1,6 @@
 """Verdicts that name a task and a trial → the run that they are about.
 
-The spans in the lake say which task and trial they belong to, so the runs have to be there first.
+The lake's spans have their task and trial, so the runs must be in the lake first.
 """
 
 from collections import defaultdict
@@ -29,7 +29,7 @@ class RunAddress(NamedTuple):
     conversation: str | None = None
 
     def text(self) -> str:
-        """Return what is given, for a message."""
+        """Return the given fields, for a message."""
         given = zip(self._fields, self, strict=True)
         return ", ".join(f"{name} '{value}'" for name, value in given if value is not None)
 
@@ -94,7 +94,7 @@ def _found(address: RunAddress, infos: Iterable[_SpanRunInfo]) -> FoundRuns:
 
 
 def _run_infos(lake: Lake, tasks: set[str]) -> Iterator[_SpanRunInfo]:
-    """Yield what the spans of some tasks tell; one batch of spans at a time in memory."""
+    """Yield the run of each span of some tasks; one batch of spans at a time in memory."""
     selected = pa.array(sorted(tasks), pa.string())
     columns = ["trace_id", "span_id", "parent_span_id", "attributes", "resource_attributes"]
     for file in lake.newest_files(RAW_SPANS.name) if tasks else ():

@@ -15,7 +15,7 @@ SUCCESSES: Final = ("success", "pass", "passed", "true", "correct", "yes", "reso
 FAILURES: Final = ("failure", "fail", "failed", "false", "incorrect", "no", "unresolved")
 
 JUDGE: Final = "judge:"
-"""A source begins so if a model judged. Its verdict succeeds from 0.7 on, others from 1 on."""
+"""Prefix of a source that is a model. Its verdict succeeds from 0.7 on, others from 1 on."""
 
 COST: Final = "gen_ai.usage.cost"
 """Cost of a model call in US dollars. Other tools read this attribute; it is not in the
@@ -40,14 +40,14 @@ def quoted_name(name: Any) -> str:
 def success_verdict(
     run: str, source: str, value: Any, *, label: str | None = None, evidence: Any = None
 ) -> VerdictRecord | None:
-    """Return the row of a score, or None if it says neither success nor failure.
+    """Return the row of a score, or None if it means neither success nor failure.
 
     Args:
         run: The trajectory, or its trace.
-        source: Who scored.
+        source: The author of the score.
         value: True, false, a number in [0, 1], or a word for one of them.
         label: As the tool shows it.
-        evidence: Why, in the words of who scored.
+        evidence: The author's reason.
     """
     number = _number(value)
     if number is None:

@@ -1,4 +1,4 @@
-"""A file that is imported: its bytes without gzip, and the name that ids are made from."""
+"""A file to import: its bytes without gzip, and its name in ids."""
 
 import gzip
 import os
@@ -16,7 +16,7 @@ READ_ERRORS: Final = (OSError, EOFError, zlib.error)
 
 @contextmanager
 def open_plain(path: Path) -> Iterator[BufferedReader]:
-    """Yield the file, or what is gzipped in it, without inflating more than is asked for."""
+    """Yield the file, or its gzipped content, without inflating more than requested."""
     with path.open("rb") as file:
         if file.peek(2).startswith(GZIP_MAGIC):
             yield BufferedReader(gzip.GzipFile(fileobj=file))

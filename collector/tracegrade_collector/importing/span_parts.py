@@ -75,7 +75,7 @@ def _id(format_: str, kind: str, name: Any, size: int) -> bytes:
 
 
 def padded_id(name: Any, size: int) -> bytes:
-    """Return the id that hex is, with zeros before it if it is short; other text as no id."""
+    """Return the id of a hex text, padded with zeros; other text as no id."""
     text = name if isinstance(name, str) else ""
     try:
         return bytes.fromhex(text.rjust(2 * size, "0")) if text else b""

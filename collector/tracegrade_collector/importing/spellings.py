@@ -23,7 +23,7 @@ def as_id(value: Any) -> str | None:
 
 
 def block_text(block: Any) -> str | None:
-    """Return the text of a content block; None if it is none of text."""
+    """Return the text of a content block; None if it has no text."""
     if not isinstance(block, dict):
         return None
     if isinstance(block.get("text"), str):

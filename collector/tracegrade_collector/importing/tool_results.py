@@ -27,9 +27,9 @@ _NO_ERROR: Final[tuple[Any, ...]] = (None, "", False, 0, {}, [])
 
 
 def read_results(message: Mapping[str, Any]) -> Iterator[ToolResult]:
-    """Yield the results that a tool's message holds: blocks, or the message itself.
+    """Yield the results in a tool's message: blocks, or the message itself.
 
-    That a call was approved is none; that it was denied is one.
+    A denied call is a result; the approval of a call is not.
     """
     if message.get("type") == "mcp_approval_response":
         denied = {"call_id": message.get("approval_request_id"), "status": "failed"}
@@ -47,7 +47,7 @@ def read_results(message: Mapping[str, Any]) -> Iterator[ToolResult]:
 
 
 def result_in(block: Any) -> dict[str, Any] | None:
-    """Return the result that a content block holds, or is; None if it is none."""
+    """Return the result of a content block; None if it has none."""
     if not isinstance(block, dict):
         return None
     inner = next((block[key] for key in _KEYS if isinstance(block.get(key), dict)), None)
@@ -92,7 +92,7 @@ _TYPED_OUTPUTS: Final = ("text", "json", *_ERRORS)
 
 
 def error_text(error: Any) -> str:
-    """Return what an error says: a text, or the message of an object; else all of it."""
+    """Return the message of an error: a text, or an object's message; else all of it."""
     reason = first(error, "message", "msg", "text") if isinstance(error, dict) else error
     return as_text(reason if isinstance(reason, str) and reason else error)
 

@@ -65,11 +65,11 @@ class ToolResult(NamedTuple):
     """The source's error message, if it has one in addition to the result."""
 
     of_user: bool = False
-    """The source says that the user called the tool."""
+    """Whether the source marks it as a call of the user."""
 
 
 class Plan(NamedTuple):
-    """A plan that a text of the model holds; the text has a piece of its own."""
+    """A plan inside a text of the model, which is also a piece of its own."""
 
     text: str
 
@@ -162,7 +162,7 @@ class Trajectory:
 
 
 def counts(trajectory: Trajectory) -> Counter[str]:
-    """Return how much was understood, by what it is."""
+    """Return counts of understood content by kind."""
     pieces = Counter(
         _COUNTED[type(piece)] for message in trajectory.messages for piece in message.pieces
     )
@@ -251,7 +251,7 @@ class _Writer:
         return self._now + MESSAGE_NS
 
     def _hear(self, message: Message) -> None:
-        """Take what the user says: until the model answers, all of it is one turn."""
+        """Take the user's messages: until the model answers, all of them are one turn."""
         texts = [piece.text for piece in message.pieces if isinstance(piece, MessageText)]
         self._user_texts += texts
         if texts and len(self._user_texts) > len(texts):
@@ -370,7 +370,7 @@ def _text_part(text: str) -> dict[str, Any]:
 
 
 def _joined_texts(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """Yield what the model put out, with texts that follow one another as one."""
+    """Yield the model's output, with consecutive texts as one."""
     put_out = (piece for piece in pieces if not isinstance(piece, ToolResult | Plan))
     for is_text, group in groupby(put_out, key=lambda piece: isinstance(piece, MessageText)):
         if is_text:

@@ -14,7 +14,7 @@ LiteLLM's `prompt_tokens` include Anthropic's `cache_…_input_tokens`, which it
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-MAX_TOKENS: Final = 2**62  # what an attribute's integer holds, and more than anybody counts
+MAX_TOKENS: Final = 2**62  # the range of an attribute's integer, and more than any real count
 
 USAGE_KEYS: Final = ("usage", "usage_metadata", "usageMetadata", "token_usage", "tokenUsage")
 """Under which of its fields a message tells its usage."""

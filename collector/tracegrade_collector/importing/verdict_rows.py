@@ -61,7 +61,7 @@ def add_clean_verdicts(
 
 
 def _clean(verdicts: Sequence[VerdictRecord], redactor: Redactor) -> Iterator[VerdictRecord]:
-    """Yield the verdicts without secrets in what was written freely."""
+    """Yield the verdicts without secrets in their free texts."""
     texts = [str(verdict.get(key) or "") for verdict in verdicts for key in FREE_TEXTS]
     clean = iter(redactor.redact_texts(texts))
     for verdict in verdicts:
@@ -82,7 +82,7 @@ def _found(
 
 
 def _replace(lake: Lake, date: str, changed: Mapping[VerdictKey, VerdictRecord]) -> None:
-    """Let the rows of a date say what is said now."""
+    """Replace the rows of a date."""
     rows = [
         row
         for file in lake.live_files(VERDICTS.name)
@@ -101,7 +101,7 @@ def _table(verdicts: Sequence[VerdictRecord], date: datetime.date) -> pa.Table:
 
 
 def _key(verdict: VerdictRecord) -> VerdictKey:
-    """Return what a verdict is known by; files of earlier versions lack some of the columns."""
+    """Return a verdict's identity; files of earlier versions lack some of the columns."""
     return tuple(verdict.get(name) for name in KEY)
 
 

@@ -50,7 +50,7 @@ class _WhoseCalls:
         self._agent_called = False
 
     def own(self, message: Message, ignored: Counter[str]) -> Message:
-        """Return the next message without what is not the agent's."""
+        """Return the next message without parts that are not the agent's."""
         calls = _calls(message)
         if message.role == "user":
             self._user_ids.update(call.call_id for call in calls if call.call_id is not None)

@@ -166,7 +166,7 @@ def _letters(record: Record, redactor: Redactor) -> Iterator[_Letter]:
 
 
 def _shared(group: ScopeGroup) -> tuple[dict[str, Any], int]:
-    """Return what the items of a group share, and its size."""
+    """Return the content that a group's items share, and its size."""
     scope, resource = group.scope.scope, group.resource.resource
     shared = {
         "scope": otlp_json.write_json(scope),

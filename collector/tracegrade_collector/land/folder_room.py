@@ -53,5 +53,5 @@ class FolderRoom:
 
 
 def on_disk(size: int) -> int:
-    """Return what a file of so many bytes takes of the disk, its name included."""
+    """Return the disk space of a file of so many bytes, including its name."""
     return (-(-size // BLOCK_BYTES) + 1) * BLOCK_BYTES

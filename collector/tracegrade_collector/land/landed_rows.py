@@ -1,8 +1,8 @@
 """Recognizes rows that have landed before, because a client that got no answer sent them again.
 
-The content hash of a row covers its ids, resource and scope, so equal hashes are equal rows. Only
-the last rows are remembered, a fixed number; what comes again later than that is for compaction.
-All 128 bits of a hash are compared, so no row is taken for another.
+A row's content hash covers its ids, resource and scope, so equal hashes are equal rows. Only a
+fixed number of recent rows is remembered; compaction finds later copies. All 128 bits of a hash
+are compared, so different rows are never confused.
 """
 
 import itertools

@@ -97,7 +97,7 @@ class SignalLander:
         run_in_background(self._remove_remnants).result()
 
     def _remove_remnants(self) -> None:
-        """Remove what a lander that died had staged; the log still has it."""
+        """Remove files that a dead lander had staged; the log still has their requests."""
         folder = self._lake.storage.table(self._table.name).stage_folder
         for file in folder.glob(f"*{self._quarantine.collector_id}-*"):
             file.unlink(missing_ok=True)
@@ -151,7 +151,7 @@ class SignalLander:
         """Write the rows of one large request part by part, or none of them.
 
         Returns:
-            How many rows there are, and the request if it cannot be converted to rows.
+            The number of rows, and the request if it cannot be converted to rows.
         """
         staged, landed = len(self._staged), 0
         try:
@@ -168,7 +168,7 @@ class SignalLander:
         return landed, []
 
     def _drop_staged(self, first: int) -> None:
-        """Remove what was staged after so many pieces of work."""
+        """Remove the staged files of so many pieces of work."""
         for work in self._staged[first:]:
             for file in work.result():
                 file.path.unlink(missing_ok=True)
@@ -284,7 +284,7 @@ class Lander:
         ]
 
     def stage_ahead(self) -> None:
-        """Stage segments that make a full batch, so that little is left when a round is due."""
+        """Stage segments that make a full batch, so that little is left for the next round."""
         with self._noting_errors():
             self._stage_full_batch()
 
@@ -399,7 +399,7 @@ class Lander:
         )
 
     def _records(self, segments: Sequence[Path]) -> Iterator[Logged]:
-        """Yield the good records of segments; what is damaged goes to quarantine."""
+        """Yield the good records of segments; damaged bytes go to quarantine."""
         known = self._folder.acknowledged()
         for segment in segments:
             good = 0

@@ -1,9 +1,9 @@
 """Notes the requests in flight when a lander died, so that one request cannot block all others.
 
-`wal/<collector id>/landing.json` names what is in flight, and how often landers died over it. A
-first death makes the next lander take one segment at a time; a segment over which two died is
-landed request by request; a request over which two died while it was in flight alone is the one
-that kills them. What ended them does not matter: a `kill -9` never hits one request twice.
+`wal/<collector id>/landing.json` names the work in flight, and how often landers died during it. A
+first death makes the next lander take one segment at a time. A segment during which two died is
+landed request by request. A request during which two died, alone in flight, causes the deaths. The
+cause does not matter: a `kill -9` never hits one request twice.
 """
 
 import json
@@ -23,7 +23,7 @@ class Deaths:
     """The file of one log."""
 
     def __init__(self, folder: Path) -> None:
-        """Count a death of what was in flight, if anything was."""
+        """Count a death of the work in flight, if there was any."""
         self._path = folder / LANDING_NAME
         found = _read(self._path)
         self._counts = Counter(found.get("deaths", {}))
@@ -42,7 +42,7 @@ class Deaths:
         return self._counts[name] >= MOST_DEATHS
 
     def in_flight(self, names: Iterable[str]) -> None:
-        """Note what is being worked on from now on."""
+        """Note the work that begins now."""
         self._in_flight = list(names)
         self._write()
 
@@ -52,7 +52,7 @@ class Deaths:
         self._write()
 
     def landed(self) -> None:
-        """Forget the deaths over what has landed, which is all that could be in flight."""
+        """Forget the deaths of landed work, which is all that could be in flight."""
         self._counts.clear()
         self.over()
 
@@ -67,7 +67,7 @@ class Deaths:
 
 
 def deaths_of(folder: Path) -> int:
-    """Return how often landers died over what one of them should land next, at most."""
+    """Return the most deaths of landers during the work that one must land next."""
     found = _read(folder / LANDING_NAME)
     return max(Counter(found.get("deaths", {})).values(), default=0)
 

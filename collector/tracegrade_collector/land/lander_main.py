@@ -56,7 +56,7 @@ class LogToLand:
 
 
 class LandingLoop:
-    """One log that is being landed: a round whenever one is due, ever later while it fails."""
+    """One log with its schedule: a round whenever one is due, ever later while it fails."""
 
     def __init__(self, source: LogToLand, config: CollectorConfig) -> None:
         self._source = source
@@ -122,7 +122,7 @@ class LandingLoop:
         return self._lander
 
     def _fail(self, error: Exception) -> None:
-        """Start over after a pause: what was staged is dropped, and the log still has it."""
+        """Start over after a pause: staged files are dropped, but the log has their requests."""
         # Collectors of a failing store must not all come back at the same moment.
         pause_secs = self._pause_secs * random.uniform(0.5, 1)  # noqa: S311 - no secret
         logger.error("cannot land (again in %.1f s): %s", pause_secs, error)

@@ -63,7 +63,7 @@ class AcknowledgedFile:
     """The file as the writer of the log keeps it; it never fails, it only lags."""
 
     def __init__(self, folder: Path) -> None:
-        """Go on from what was known before."""
+        """Continue from the earlier state."""
         self._entries = read_acknowledged(folder)
         self._path = folder / NAME
         self._fd: int | None = None

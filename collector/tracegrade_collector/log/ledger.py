@@ -68,7 +68,7 @@ class Totals:
 
     quarantined_requests: int = 0
     quarantined_items: int = 0
-    """Accepted, but no rows could be made of them."""
+    """Accepted requests that could not become rows."""
 
     damaged_pieces: int = 0
     """Damaged stretches of the log, which are in the quarantine."""
@@ -83,7 +83,7 @@ class Totals:
         return self.items - self.landed - aside
 
     def plus(self, other: "Totals") -> "Totals":
-        """Return the sum; it reaches through what the other reaches through."""
+        """Return the sum; it reaches as far as the other totals."""
         sums = {
             name: getattr(self, name) + getattr(other, name)
             for name in (
@@ -123,13 +123,13 @@ class Ledger:
         self.totals = true_totals(self._path, landed_seq)
 
     def prepare(self, added: Totals) -> None:
-        """Write what the totals will be once the commit through `added.through_seq` is made."""
+        """Write the totals that will hold once the commit through `added.through_seq` is made."""
         self._prepared = self.totals.plus(added)
         self._write([self.totals, self._prepared])
         self._started = time.monotonic()
 
     def commit(self) -> None:
-        """Go over to what was prepared: the commit is in the table."""
+        """Adopt the prepared totals: the commit is in the table."""
         self.totals = self._prepared
         secs = time.monotonic() - self._started
         self._write([self.totals], {"committed_ns": time.time_ns(), "commit_secs": secs})
@@ -182,7 +182,7 @@ class LedgerTotals(NamedTuple):
 
 
 def ledger_totals(state: Path, collector_id: str, signal: Signal) -> LedgerTotals:
-    """Return what a ledger says without asking the table; all zeros if there is none."""
+    """Return a ledger's totals without asking the table; all zeros if there is none."""
     try:
         content = json.loads((state / FOLDER / f"{collector_id}-{signal}.json").read_bytes())
     except FileNotFoundError:

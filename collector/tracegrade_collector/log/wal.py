@@ -156,7 +156,7 @@ def read_segment(file: BinaryIO) -> Iterator[Logged | Damage]:
     One record at a time is in memory.
 
     Raises:
-        OtherVersion: The records are of a version that we do not know.
+        OtherVersion: The records are of an unknown version.
     """
     size = file.seek(0, os.SEEK_END)
     start = 0
@@ -172,7 +172,7 @@ def read_segment(file: BinaryIO) -> Iterator[Logged | Damage]:
 
 
 def read_record_headers(file: BinaryIO) -> Iterator[RecordHeader]:
-    """Return what the headers of a segment's good records say, without reading the bodies."""
+    """Return the headers of a segment's good records, without reading the bodies."""
     start, size = 0, file.seek(0, os.SEEK_END)
     while start < size:
         header = _header_at(file, start)
@@ -228,10 +228,10 @@ def _is_undamaged(header: bytes) -> bool:
 
 
 def _end_of_damage(file: BinaryIO, start: int, size: int) -> int:
-    """Return where reading continues after something that is not a good record.
+    """Return the position where reading continues after bytes that are not a good record.
 
-    A good header says how long its record is; what a client sent in it is not searched, so no
-    client can smuggle records into the log.
+    A good header has the length of its record. Its content is not searched, so no client can
+    smuggle records into the log.
     """
     header = _header_at(file, start)
     if header:

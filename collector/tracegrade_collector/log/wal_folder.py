@@ -161,7 +161,7 @@ class WalFolder:
             return sorted(self.path / each.name for each in found if _is_segment(each))
 
     def foreign(self) -> list[Path]:
-        """Return what lies in the folder and is neither a segment nor of its own files, sorted."""
+        """Return foreign entries of the folder, sorted."""
         with os.scandir(self.path) as found:
             return sorted(
                 self.path / each.name
@@ -189,10 +189,10 @@ class WalFolder:
         return sum(map(size_of, self.segments()))
 
     def read_record_headers(self, *, readable_only: bool = False) -> Iterator[RecordHeader]:
-        """Yield what the headers of all records say, oldest first; the log may grow and shrink.
+        """Yield the headers of all records, oldest first; the log may grow and shrink.
 
         Args:
-            readable_only: Pass over segments that may not be read; else they are an error.
+            readable_only: Skip segments that may not be read; else they are an error.
         """
         passed_over = (FileNotFoundError, PermissionError)[: 1 + readable_only]
         for segment in self.segments():
@@ -215,7 +215,7 @@ class WalFolder:
             OtherVersion: A version that this code cannot read wrote it; it is unchanged.
         """
         known = self.acknowledged()
-        numbers = [each.next_seq for each in known.values()]  # also of what is lost
+        numbers = [each.next_seq for each in known.values()]  # also of lost ones
         segments = self.segments()
         if not segments:
             return max([1, *numbers])
@@ -267,7 +267,7 @@ SEGMENT_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | o
 
 
 def say_left_alone(paths: Iterable[Path]) -> None:
-    """Log, once a process for each, that something is not of the log and stays where it is."""
+    """Log a foreign entry, once per process."""
     for path in paths:
         _say_left_alone(path)
 
@@ -278,7 +278,7 @@ def _say_left_alone(path: Path) -> None:
 
 
 def _is_log(path: Path) -> bool:
-    """Return whether an entry of `wal/` is a collector's folder; a link is none."""
+    """Return whether an entry of `wal/` is a collector's folder, and not a link."""
     return bool(COLLECTOR_ID.fullmatch(path.name)) and path.is_dir() and not path.is_symlink()
 
 
@@ -287,7 +287,7 @@ def _is_segment(entry: "os.DirEntry[str]") -> bool:
 
 
 def _is_foreign(path: Path) -> bool:
-    """Return whether a name of a segment is taken by something that is none."""
+    """Return whether a foreign entry has a segment's name."""
     try:
         return not stat.S_ISREG(path.lstat().st_mode)
     except FileNotFoundError:
@@ -299,7 +299,7 @@ def _was_acknowledged(damage: Damage, known: Acknowledged | None) -> bool:
 
 
 def _cut(segment: Path, good_bytes: int) -> None:
-    """Keep the first bytes of a segment, and see to it that they are on the disk."""
+    """Keep the first bytes of a segment, and sync them."""
     fd = os.open(segment, os.O_RDWR | os.O_CLOEXEC)
     try:
         os.ftruncate(fd, good_bytes)

@@ -215,7 +215,7 @@ class _Segments:
             self.is_failing = False
 
     def _try_out(self, fd: int | None) -> None:
-        """Write and sync zeros, which are a torn tail should we die now, and take them back."""
+        """Write and sync zeros, which are a torn tail after a crash, and remove them."""
         assert fd is not None  # noqa: S101 - just opened
         _write_all(fd, [bytes(PROBE_BYTES)])
         sync_data(fd)

@@ -46,13 +46,14 @@ from tracegrade_lake.storage import Lock
 
 RAW: Final = (RAW_SPANS, RAW_LOGS)
 SHARED_LOCKS: Final = ("score.lock", "build.lock")
-"""Held for all machines that share the lake, in the order in which a scoring run takes them."""
+"""Locks for all machines that share the lake, in the order of a scoring run."""
 LOCK_NAMES: Final = ("delete.lock", "import.lock", *SHARED_LOCKS, MAINTENANCE_LOCK)
-"""Held during an erasure: an import, a build, a scoring run or a compaction could write back rows
-that it read before; killed, it would leave them in a file that belongs to no table."""
+"""Locks for an erasure: an import, a build, a scoring run or a compaction could write back rows
+that it read before. If it were killed, they would be in a file of no table.
+"""
 
 BEGUN_NAME: Final = "erasing.json"
-"""The ids of the traces that are being erased; gone when they are."""
+"""The ids of the traces to erase; removed when they are erased."""
 
 
 @dataclass
@@ -62,12 +63,12 @@ class Erased:
     traces: int = 0
     tables: dict[str, Removed] = field(default_factory=dict)
     pending_requests: int = 0
-    """In a dry run, requests of the log that hold something of the traces; else they landed."""
+    """Requests of the log with data of the traces, in a dry run; else they have landed."""
 
     quarantined_files: int = 0
     dead_letters: int = 0
     spilled_files: int = 0
-    """Intermediate data of what was killed, and old copies of built tables."""
+    """Intermediate data of killed processes, and old copies of built tables."""
 
     @property
     def rows(self) -> int:
@@ -94,10 +95,10 @@ class Erasure:
         """Prepare an erasure; `erase` runs it.
 
         Args:
-            lake: From where.
-            config: How to land what a collector that is gone left in its log.
+            lake: The lake.
+            config: Options for landing the log of a dead collector.
             note: Gets a line about each step.
-            dry_run: Whether to count only, and touch nothing. Then what has not landed is searched
+            dry_run: Whether to count only, and touch nothing. Then unlanded requests are searched
                 for traces, but not by condition.
         """
         self._lake = lake

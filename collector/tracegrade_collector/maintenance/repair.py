@@ -88,10 +88,10 @@ class Repaired(NamedTuple):
     """Built tables whose log is lost; a build makes them again."""
 
     files_missing: int = 0
-    """Data files that the log names and that are gone."""
+    """Data files that the log names and that are missing."""
 
     files_damaged: int = 0
-    """Data files that cannot be read, or not all of it."""
+    """Data files that cannot be read in whole or in part."""
 
     rows_lost: int = 0
     """Rows in them that cannot be read any more."""
@@ -105,13 +105,13 @@ def repair(
     dry_run: bool = False,
     rebuild: bool = False,
 ) -> Repaired:
-    """Find and repair what is wrong with the tables; report each finding.
+    """Find and repair faults of the tables; report each finding.
 
     Args:
-        lake: Its tables.
+        lake: The lake.
         note: Gets one line for each finding.
-        tables: Which ones of `repairable_tables`; none named: all of them.
-        dry_run: Only say what is wrong.
+        tables: Names from `repairable_tables`; if empty, all of them.
+        dry_run: Only report the faults.
         rebuild: Rebuild the logs of the raw tables even if they can be read.
 
     Raises:
@@ -128,7 +128,7 @@ def repair(
 
 
 def repairable_tables(lake: Lake) -> list[str]:
-    """Return the names of all tables, and of raw ones whose log is gone; of no other folder."""
+    """Return the names of all tables, including raw ones without a log."""
     lost = [
         name
         for name, (_, signal) in RAW.items()
@@ -148,7 +148,7 @@ class _Table:
         self._storage = lake.storage.table(name)
 
     def repair(self, *, rebuild: bool) -> Repaired:
-        """Repair the table, or in a dry run only report what is wrong."""
+        """Repair the table, or in a dry run only report its faults."""
         if not isinstance(self._storage, TableFolder):  # an object store's entries are whole
             return self._check_files(self._storage)
         folder = self._storage.folder
@@ -232,7 +232,7 @@ class _Table:
         )
 
     def _counting(self, found: FoundFiles) -> list[FoundFile]:
-        """Return the files that count, of dates that are kept."""
+        """Return the files that count, of dates that have not expired."""
         oldest = expired_before(self._lake.state, self._name)
         return choose(file for file in found.files if file.date >= oldest)
 
@@ -284,7 +284,7 @@ class _Table:
         return {rows_app_id(signal): rows[IMPORT] + removed[IMPORT]} if paths else {}
 
     def _check_files(self, storage: TableStorage) -> Repaired:
-        """Let missing files leave the table, and keep of damaged ones what can be read."""
+        """Take missing files out of the table, and keep the readable rows of damaged ones."""
         stored = {file.path for file in self._lake.stored_files(self._name)}
         delta, done = open_table(storage), Repaired()
         for file in live_files(delta) if delta else []:
@@ -306,7 +306,7 @@ class _Table:
         return Repaired(files_damaged=1, rows_lost=lost)
 
     def _replace(self, file: LiveFile, rows: Iterable[pa.Table]) -> int:
-        """Put rows in the place of a file, and return how many; what is lost counts as removed.
+        """Replace a file by its readable rows; return their number. Lost rows count as removed.
 
         The file stays on the disk as long as any that was replaced.
         """

@@ -133,7 +133,7 @@ def verify(lake: Lake, note: Callable[[str], None], *, deep: bool = False) -> Ve
 
 
 def _instant(lake: Lake, note: Callable[[str], None]) -> _Instant:
-    """Return what is true at one instant: no table has a newer version after all was read."""
+    """Return the state at one instant: no table has a newer version after all was read."""
     for attempt in range(ATTEMPTS):
         note("reading ledger, logs and tables")
         with ExitStack() as turns:
@@ -153,7 +153,7 @@ def _read_at_once(lake: Lake) -> _Instant | None:
     tables = dict(_snapshots(lake, wrong))
     accounts = read_ledger(lake.state, _landed_seq(tables))
     removed = _removed(lake, tables)
-    if not wrong:  # a table that cannot be read does not say what has landed
+    if not wrong:  # a table that cannot be read has no last landed number
         wrong += _missing_segments(lake, tables)
     again = dict(_snapshots(lake, []))
     if _versions(tables) != _versions(again) or removed != _removed(lake, tables):
@@ -198,7 +198,7 @@ def _landed_seq(tables: dict[str, Snapshot]) -> Callable[[str, str], int | None]
 
 
 def _missing_segments(lake: Lake, tables: dict[str, Snapshot]) -> Iterator[str]:
-    """Yield for each log whose next record to land is gone, what is missing."""
+    """Yield the missing records of each log whose next record to land is missing."""
     landed_seq = _landed_seq(tables)
     for path in WalFolder.all_in(lake.state):
         folder = WalFolder(path)
@@ -238,7 +238,7 @@ def _add_accounts(report: VerificationReport, now: _Instant) -> None:
 
 
 def _add_set_aside(report: VerificationReport, account: Account, who: str) -> None:
-    """Say what was received and is in no table: lost, damaged, or not convertible to rows."""
+    """Report received items that are in no table: lost, damaged, or not convertible to rows."""
     totals = account.totals
     if totals.lost_requests:
         report.wrong.append(
@@ -274,7 +274,7 @@ def _line(account: Account, table: TableState | None, removed: Counter[str]) -> 
 
 
 def _add_others(report: VerificationReport, known: set[tuple[str, str]], now: _Instant) -> None:
-    """Look at rows that no log of this machine is about: imported ones, and those of others."""
+    """Check rows that no log of this machine covers: imported ones, and those of others."""
     for name, signal in SIGNAL_OF.items():
         if name not in report.tables:
             continue
@@ -344,7 +344,7 @@ def _segment_faults(folder: WalFolder, segment: Path) -> list[str]:
     except PermissionError:
         return [f"{segment} may not be read; let the collector's user read it, then it lands"]
     if found.damages and segment == max(folder.segments(), default=None):
-        time.sleep(REST_SECS)  # what is being written looks damaged until it is whole
+        time.sleep(REST_SECS)  # a file that is being written looks damaged until it is whole
         lasting = set(_read(segment).damages)
         found = _Segment(
             found.good,
@@ -402,7 +402,7 @@ def _read(segment: Path) -> _Segment:
 
 
 def _add_aside(lake: Lake, report: VerificationReport, now: _Instant) -> None:
-    """Compare dead letters with the ledger, and say how much is in quarantine."""
+    """Compare dead letters with the ledger, and report the size of the quarantine."""
     letters = leftovers.letters_by_collector(lake.state)
     removed = noted_removals(lake, DEAD_LETTERS)
     rejected: Counter[str] = Counter()

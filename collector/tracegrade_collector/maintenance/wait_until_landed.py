@@ -1,7 +1,7 @@
 """Waits until everything acknowledged so far is in the lake and no longer in a log.
 
-A running collector lands what it received within seconds. What a stopped collector left in its
-folder is landed here, as the next collector to start would do.
+A running collector lands received requests within seconds. The folder of a stopped collector is
+landed here, as the next collector to start would do.
 """
 
 import time

@@ -33,8 +33,9 @@ from tracegrade_collector.receive import inflate
 from tracegrade_collector.receive.tenant_limits import TenantLimits
 
 INLINE_BYTES = {Encoding.PROTOBUF: 480 << 10, Encoding.JSON: 16 << 10}
-"""Decoded at once, in 0.5 ms (a hostile one in 16): handing it to a thread costs as much,
-and the threads take turns anyway."""
+"""Size for decoding at once, in 0.5 ms (a hostile request: 16): a thread costs as much to start,
+and threads share the GIL.
+"""
 
 INLINE_ITEMS = 2_000  # checked at once, within 1 ms
 DECODERS = 2  # parsing holds the interpreter's lock, so more threads would only hold more memory
@@ -131,7 +132,7 @@ class Intake:
         """Check that requests can be received.
 
         Raises:
-            Unavailable: They cannot at the moment; the message says why.
+            Unavailable: They cannot at the moment; the message gives the reason.
         """
         if self._log.is_failing:
             msg = "the log could not be written a moment ago"
@@ -150,10 +151,10 @@ class Intake:
         return await self._in_thread(inflate.inflate, body, coding, max_bytes)
 
     async def accept(self, body: bytes, signal: Signal, encoding: Encoding) -> Accepted:
-        """Return what was refused in a request, once all the rest of it is durable.
+        """Return the rejections of a request, once all the rest of it is durable.
 
         Raises:
-            TooLarge: It holds more than it may.
+            TooLarge: It holds more than allowed.
             MalformedRequest: It cannot be decoded; it is in quarantine.
             Unavailable: It is not durable.
         """
@@ -173,10 +174,10 @@ class Intake:
         return Accepted(checked.rejections, self._warning(checked, signal))
 
     async def refuse_metrics(self, body: bytes, encoding: Encoding) -> int:
-        """Return how many data points a request holds; nothing of it is kept.
+        """Return the number of data points in a request; none is stored.
 
         Raises:
-            TooLarge: It holds more than it may.
+            TooLarge: It holds more than allowed.
             MalformedRequest: It cannot be decoded.
         """
         self._limits.rate.spend(len(body))
@@ -262,15 +263,15 @@ def _entry(
 def check(
     body: bytes, signal: Signal, encoding: Encoding, at_most: RequestLimits
 ) -> DecodedRequest:
-    """Decode a request and find what is refused in it; raises as `decode`."""
+    """Decode a request and find its rejected items; raises as `decode`."""
     return check_items(decode(body, signal, encoding, at_most))
 
 
 def decode(body: bytes, signal: Signal, encoding: Encoding, at_most: RequestLimits) -> Decoded:
-    """Return the request that these bytes are, and what was noticed.
+    """Return the decoded request, and notes on reading it.
 
     Raises:
-        TooLarge: It holds more than it may.
+        TooLarge: It holds more than allowed.
         MalformedRequest: It cannot be decoded.
     """
     check_limits(body, signal, encoding, at_most)
@@ -283,6 +284,6 @@ def decode(body: bytes, signal: Signal, encoding: Encoding, at_most: RequestLimi
 
 
 def check_items(decoded: Decoded) -> DecodedRequest:
-    """Find what is refused in a request, and take it out."""
+    """Find the rejected items of a request, and take them out."""
     request, reading = decoded
     return DecodedRequest(otlp.count_items(request), otlp.reject_invalid(request), reading)

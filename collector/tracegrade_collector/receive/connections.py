@@ -57,7 +57,7 @@ class Connections:
         self._counters.add("refused_requests", reason=reason)
 
     def opened(self, connection: Connection) -> None:
-        """Count a new connection; if it is one too many, end the one that has rested longest."""
+        """Count a new connection; if it is one too many, end the longest idle one."""
         self._open.add(connection)
         self._resting[connection] = None
         if len(self._open) > self._max_connections:

@@ -22,12 +22,13 @@ MOST_CLIENTS = 1000
 logger = logging.getLogger(__name__)
 
 Export = Callable[[Intake, bytes, Encoding, str], Awaitable[Message]]
-"""Takes where a request goes, its body, how that is written, and the client's address; returns the
-answer, or raises a `CollectorError`."""
+"""Takes the intake, body and encoding of a request, and the client's address; returns the answer,
+or raises a `CollectorError`.
+"""
 
 
 def exports() -> dict[str, Export]:
-    """Return what is done with each signal, by its name in paths."""
+    """Return the handler of each signal, by its name in paths."""
     stored = {str(signal): partial(_accept, signal=signal) for signal in Signal}
     return stored | {METRICS: UnstoredMetrics().refuse}
 

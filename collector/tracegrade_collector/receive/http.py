@@ -86,7 +86,7 @@ def http_app(router: TenantRouter, config: CollectorConfig) -> ASGIApp:
 
 
 class HttpApp:
-    """Finds what a path means, exactly as it is written, and turns failures into answers."""
+    """Routes a path exactly as it is written, and turns failures into answers."""
 
     def __init__(
         self,
@@ -229,10 +229,10 @@ def _check_method(request: Request, *allowed: str) -> None:
 
 
 def _check_length(request: Request) -> None:
-    """Refuse a request that does not say where its body ends: HTTP takes it for an empty one.
+    """Refuse a request without an end of its body: HTTP takes it for an empty one.
 
     Raises:
-        HttpFailure: It has no header for that. What follows, if anything, would be lost.
+        HttpFailure: It has no header for that. A body that follows would be lost.
     """
     if not {"content-length", "transfer-encoding"} & set(request.headers):
         text = "the request has no Content-Length, so its body cannot be read; send one, even 0"
@@ -274,13 +274,13 @@ def _checked_coding(request: Request) -> str | None:
 
 
 def _declared_bytes(request: Request) -> int:
-    """Return the size that the request names; 0 if it has no body or does not say."""
+    """Return the size that the request states; 0 if it has no body or states none."""
     declared = request.headers.get("content-length", "")
     return int(declared) if declared.isdecimal() else 0
 
 
 def _failure(error: CollectorError) -> HttpFailure:
-    """Return what a refusal is in HTTP."""
+    """Return the HTTP form of a refusal."""
     match error:
         case MalformedRequest():
             return HttpFailure(HTTPStatus.BAD_REQUEST, Code.INVALID_ARGUMENT, str(error))
@@ -311,7 +311,7 @@ def _error(failure: HttpFailure, request: Request) -> Response:
 
 
 def _preflight(request: Request) -> Response:
-    """Return what a browser may send to us from a page of an allowed origin."""
+    """Return the headers for a page of an allowed origin in a browser."""
     headers = {
         "Access-Control-Allow-Methods": "POST",
         "Access-Control-Allow-Headers": "authorization, content-encoding, content-type",
@@ -321,7 +321,7 @@ def _preflight(request: Request) -> Response:
 
 
 def _finish(response: Response, request: Request, origins: frozenset[str]) -> None:
-    """Add to an answer what does not depend on what it says."""
+    """Add the headers that all answers share."""
     if origins:
         response.headers["Vary"] = "Origin"
         if (origin := request.headers.get("origin")) in origins and origin:

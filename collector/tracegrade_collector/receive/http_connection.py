@@ -184,7 +184,7 @@ class BoundedProtocol(HttpToolsProtocol):
         return cycle is not None and cycle.response_started and not cycle.response_complete
 
     def _refuse(self, code: HTTPStatus, text: str) -> None:
-        """Answer without the application, which hears that the client has gone."""
+        """Answer without the application, for which the client has disconnected."""
         self._bounds.refused(code.name.lower())
         if not self._answer_has_started():
             self.transport.write(_answer(code, text, dict(self.headers or ())))

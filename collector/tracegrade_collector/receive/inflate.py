@@ -58,12 +58,12 @@ CODINGS: Final[dict[str, Callable[[], Decompressor]]] = {
 
 
 def inflate(compressed: bytes, coding: str, max_bytes: int) -> bytes:
-    """Return what a body holds; it may have several members, or frames.
+    """Return the content of a body; it may have several members, or frames.
 
     Args:
         compressed: The body as received.
         coding: Its `Content-Encoding`, one of `CODINGS`.
-        max_bytes: How much may come out.
+        max_bytes: Most bytes of the content.
 
     Raises:
         TooLarge: It holds more than `max_bytes`.

@@ -93,7 +93,7 @@ class LanderProcess:
         return self._process
 
     def give_up(self) -> None:
-        """End it at once and for good; what has not landed stays in the log."""
+        """End it at once and for good; unlanded requests stay in the log."""
         self._given_up = True
         if self._process and self._process.returncode is None:
             self._process.kill()
@@ -102,7 +102,7 @@ class LanderProcess:
         """Wait until the lander has landed all sealed segments and ended.
 
         Raises:
-            CollectorError: It could not; what is left will be landed after the next start.
+            CollectorError: It could not; the next start lands the rest.
         """
         process = None if self._given_up else await self._drained()
         if self._given_up:
@@ -124,7 +124,7 @@ class LanderProcess:
         process = self._process
         if not process or process.returncode is not None:
             process = await self._start()
-        with contextlib.suppress(RuntimeError, OSError):  # it is gone, and the pipe with it
+        with contextlib.suppress(RuntimeError, OSError):  # it has ended, and its pipe, too
             await process.communicate(DRAIN)
         await process.wait()
         return process

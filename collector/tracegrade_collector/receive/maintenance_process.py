@@ -56,7 +56,7 @@ class Maintenance:
             )
 
     async def stop(self) -> None:
-        """End it at once; what it has not committed is as if never begun."""
+        """End it at once; its uncommitted work has no effect."""
         if self._process and self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()

@@ -29,7 +29,7 @@ def encoding_of(content_type: str) -> Encoding | None:
 
 
 def error_encoding(content_type: str) -> Encoding:
-    """Return the request's encoding; JSON, which people read, where it has none that we know."""
+    """Return the request's encoding; JSON, which people can read, if it has no known one."""
     return encoding_of(content_type) or Encoding.JSON
 
 

@@ -99,6 +99,6 @@ class TenantLimits:
     rate: Rate = field(default_factory=Rate)
 
     def adopt(self, other: "TenantLimits") -> None:
-        """Take over what may change while requests are under way: the log's size and the rate."""
+        """Apply changes that may come during requests: the log's size and the rate."""
         self.max_wal_bytes = other.max_wal_bytes
         self.rate.bytes_per_sec = other.rate.bytes_per_sec

@@ -81,7 +81,7 @@ class TenantPipeline:
         self.intake.wal_bytes = await asyncio.to_thread(self.folder.pending_bytes)
 
     async def seal(self) -> None:
-        """Write and seal what was accepted; nothing more may come."""
+        """Write and seal the accepted requests; no more may come."""
         await self._writer.close()
         self.intake.close()
 

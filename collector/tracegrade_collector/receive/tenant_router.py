@@ -105,7 +105,7 @@ class TenantPipelines:
         """Check that the lander does not die again and again.
 
         Raises:
-            Unavailable: It does; what arrives is kept in the log.
+            Unavailable: It does; arriving requests stay in the log.
         """
         if self._lander.deaths >= MOST_DEATHS:
             msg = (
@@ -118,7 +118,7 @@ class TenantPipelines:
         return sum(pipeline.intake.wal_bytes for pipeline in self.made.values())
 
     async def seal(self) -> None:
-        """Write and seal what was accepted; nothing more may come."""
+        """Write and seal the accepted requests; no more may come."""
         await asyncio.gather(*(pipeline.seal() for pipeline in self.made.values()))
 
     def close(self) -> None:
@@ -258,7 +258,7 @@ class TenantRouter:
         """Check that requests of at least one tenant can be received.
 
         Raises:
-            Unavailable: None can at the moment, or nothing lands; the text says why.
+            Unavailable: None can at the moment, or nothing lands; the text gives the reason.
         """
         self._pipelines.check_landing()
         refusals: list[Unavailable] = []

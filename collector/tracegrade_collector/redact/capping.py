@@ -1,4 +1,4 @@
-"""Values that are longer than they may be, cut with a note of what they were."""
+"""Values that are too long, cut with a note about the original."""
 
 import re
 from hashlib import sha256
@@ -13,7 +13,7 @@ _NOTE: Final = re.compile(r"…\[capped: \d{1,20} bytes(, sha256:[0-9a-f]{64})?\
 
 
 def head(text: str, max_bytes: int) -> str:
-    """Return what can be kept of a text, and a little more."""
+    """Return the part of a text to keep, and a little more."""
     return _cut(text.encode(), max_bytes + MARGIN_BYTES)
 
 

@@ -143,7 +143,7 @@ class Redactor:
         return pa.concat_tables(found)
 
     def shortened(self, text: bytes, length: int | None = None) -> bytes:
-        """Return a text in which files are replaced, and whose end is if it is too long.
+        """Return a text with files replaced and, if it is too long, its end cut off.
 
         `redact_rows` then does the rest, as if it had been given the whole text.
 
@@ -185,7 +185,7 @@ class Redactor:
         clean: Iterator[tuple[pa.Array, list[RuleChange]]],
         repaired: Collection[int],
     ) -> pa.Table:
-        """Return the rows of one batch with what was changed at its places."""
+        """Return the rows of one batch with the changes at its positions."""
         marks = RedactionMarks(rows.num_rows)
         for leaf in places:
             rows = _put_back(rows, leaf, clean, marks)
@@ -206,7 +206,7 @@ class Redactor:
         return self._entries(read, leaf)
 
     def _entries(self, read: Callable[[pa.Table], Leaf], leaf: Leaf) -> ExaminedLeaf:
-        """Return maps examined, with the values replaced whose keys say what they are."""
+        """Return maps examined, with values replaced because of their keys."""
         keys = self._examine_distinct(leaf.keys)
         names = keys.texts.to_pylist()
         values, changes = leaf.values, list[RuleChange]()
@@ -254,7 +254,7 @@ class Redactor:
         return [_cleaned(*each, clean, changes) for each in zip(examined, codes, strict=True)]
 
     def _apply(self, texts: pa.Array) -> tuple[pa.Array, list[RuleChange]]:
-        """Apply each rule to the texts it concerns; of too long ones to what is kept of them."""
+        """Apply each rule to its suspects; for texts that are too long, to the kept part."""
         changes = []
         if self._max_blob_chars is not None:
             limit = self._max_blob_chars
@@ -326,7 +326,7 @@ def _put_back(
     clean: Iterator[tuple[pa.Array, list[RuleChange]]],
     marks: RedactionMarks,
 ) -> pa.Table:
-    """Return the rows with what was changed at one place, and note it."""
+    """Return the rows with the changes at one position, and note them."""
     distinct_keys, key_changes = next(clean) if examined.keys else (None, [])
     values, changes = next(clean)
     if not (examined.changes or changes or key_changes):
@@ -385,7 +385,7 @@ def _longer(texts: pa.Array, limit: int) -> Positions:
 def _replaced(
     texts: pa.Array, positions: Positions, replace: Callable[[pa.Array], pa.Array]
 ) -> tuple[pa.Array, Positions]:
-    """Return the texts with some of them replaced, and where that made a difference."""
+    """Return the texts with some replaced, and the positions where that made a difference."""
     if not len(positions):
         return texts, positions
     before = texts.take(pa.array(positions))

@@ -47,7 +47,7 @@ def rules(off: Sequence[str], own_names: Sequence[str]) -> list[ArrowRule]:
 
 
 def one_by_one(replace: Callable[[str], str]) -> Callable[[pa.Array], pa.Array]:
-    """Return what applies a function of one text to an array of them."""
+    """Return a function that applies a function of one text to an array of texts."""
     return lambda texts: pa.array([replace(text) for text in texts.to_pylist()], texts.type)
 
 

@@ -29,7 +29,7 @@ class SecretKeys:
         self._is_on = names is not None
 
     def kind_of(self, key: str) -> NameKind:
-        """Return what a key says about the values under it."""
+        """Return the kind of a key, for the values under it."""
         if not self._is_on:
             return NameKind.PLAIN
         is_own = self._own is not None and self._own.search(key) is not None
@@ -78,7 +78,7 @@ class SecretKeys:
 def is_secret_value(kind: NameKind, key: str, text: str, letter: str = "s") -> bool:
     """Return whether a value of a type is a secret under a key of this kind.
 
-    Numbers and booleans are none, but under a name that the options give, and numbers of cards.
+    Numbers and booleans are not, except under a name from the options, and numbers of cards.
     """
     if kind is NameKind.PLAIN or not text or text.startswith(MARK_START):
         return False

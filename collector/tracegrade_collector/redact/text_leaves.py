@@ -1,8 +1,8 @@
 """Reads every text that a client wrote in a raw table, and puts changed texts back.
 
-Each place is read as flat arrays: all values of a column's maps one behind the other, with their
-keys, however deep they stand. The buffers are the table's own; nothing is copied until something
-changes. Ids, hashes, types and `oversize` (numbers and ids of zeros) are not among them.
+Each column is read as flat arrays: all values of its maps in sequence, with their keys, at any
+depth. The buffers are the table's own; they are copied only for a change. Ids, hashes, types and
+`oversize` (numbers and ids of zeros) are not read.
 """
 
 from collections.abc import Callable, Iterator
@@ -62,7 +62,7 @@ class Leaf:
     """The path of each position in its row, with these keys."""
 
     rebuild: Rebuild
-    """The table with other keys and values here; a value at a touched position is a string now."""
+    """The table with other keys and values; a value at a changed position is now a string."""
 
 
 @dataclass
@@ -294,7 +294,7 @@ def set_column(rows: pa.Table, column: str, array: pa.Array) -> pa.Table:
 
 
 def _letters(texts: pa.Array) -> Positions:
-    """Return all letters of texts, one behind the other."""
+    """Return all letters of texts as one sequence."""
     ends = texts.offset + len(texts)
     offsets = np.frombuffer(texts.buffers()[1], np.int32, ends + 1)[texts.offset :]
     content = np.frombuffer(texts.buffers()[2] or b"", np.uint8)

@@ -1,7 +1,7 @@
 """Attributes of many items at once: keys, texts and letters as Arrow arrays.
 
-Does for all entries what `attributes.py` does for one after the other. Only what is rare is still
-done one by one: nested values, bytes, and the later entries of equal keys.
+It does for all entries at once what `attributes.py` does for each. Only rare cases are still
+handled one at a time: nested values, bytes, and the later entries of equal keys.
 """
 
 from collections.abc import Callable, Iterable, Sequence

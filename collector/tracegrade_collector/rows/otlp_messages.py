@@ -1,8 +1,8 @@
-"""Rows of `raw_spans` and `raw_logs` → OTLP requests equal to what came in.
+"""Rows of `raw_spans` and `raw_logs` → OTLP requests equal to the received ones.
 
-The way back from `rows.py`. A row is a dict as `pyarrow.Table.to_pylist` returns it: a map is a
-list of (key, value) pairs, in order. Later entries of equal keys return to their positions. Items
-in which something was redacted get one attribute more, which says where.
+The inverse of `rows.py`. A row is a dict as `pyarrow.Table.to_pylist` returns it: a map is a list
+of (key, value) pairs, in order. Later entries of equal keys return to their positions. Redacted
+items get one more attribute, which lists the redactions.
 """
 
 import json

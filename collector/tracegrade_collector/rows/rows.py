@@ -131,7 +131,7 @@ def _batch_rows(
 def _short(body: bytes, signal: Signal, shorten: Shorten | None) -> bytes:
     short = shortened(body, signal, shorten) if shorten else body
     if short is not body:
-        give_back()  # what a long value took would add to what its rows take
+        give_back()  # size of the long value in its rows
     return short
 
 
@@ -160,7 +160,7 @@ class _RequestBatch:
                     self._add(index, block, shared)
 
     def _add(self, record: int, block: ScopeBlock, shared: SharedBytes) -> None:
-        """Add the items of a scope, which share this; it may be shorter than it was sent."""
+        """Add the items of a scope with this shared content, which may be shortened."""
         position = self._places.setdefault(shared, len(self._places))
         if position == len(self._seeds):
             self._seeds.append(shared_seed(*block.shared))

@@ -16,7 +16,7 @@ from tracegrade_collector.encoding.otlp import Signal, empty_request
 from tracegrade_collector.encoding.wire_texts import WireRewriter, field_bytes
 
 LONG_BYTES: Final = 8 << 20
-"""Twice what is kept of a value; shorter ones are cut when their rows are there."""
+"""Twice the kept length of a value; shorter ones are cut once their rows exist."""
 
 ESCAPE_CHARS: Final = 6
 """Characters that JSON writes for a control character."""

@@ -52,7 +52,7 @@ def fits(record: Any) -> bool:
 
 
 def read(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
-    """Yield a part for each trajectory of a session, after one for each line that is none."""
+    """Yield a part for each trajectory of a session, after one for each invalid line."""
     ignored: Counter[str] = Counter()
     chains: dict[str, list[SessionLine]] = {}
     with open_plain(path) as file:

@@ -65,9 +65,9 @@ def fits(head: bytes, record: Any) -> bool:
 
 
 def read(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
-    """Yield a part for each sample of a log, and one for each that is none.
+    """Yield a part for each sample of a log, and one for each invalid sample.
 
-    `--map success=SCORER` names the one scorer whose scores are verdicts; without it all are.
+    `--map success=SCORER` names the only scorer whose scores are verdicts; without it all are.
     """
     log = _Log(path, reading.paths.get("success"))
     with open_plain(path) as file:
@@ -104,7 +104,7 @@ def _document(log: _Log, record: FileRecord) -> Iterator[ImportPart]:
 
 @contextmanager
 def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Open the archive; what is wrong with it is said as of any file that cannot be read."""
+    """Open the archive; report a failure like that of any file that cannot be read."""
     try:
         with zipfile.ZipFile(path) as archive:
             yield archive
@@ -188,7 +188,7 @@ def _trajectory(
 def _verdicts(
     log: _Log, where: RunOrigin, sample: JsonObject, ignored: Counter[str]
 ) -> Iterator[VerdictRecord]:
-    """Yield a verdict for each score that says how right the sample is."""
+    """Yield a verdict for each score on the correctness of the sample."""
     for name, score in _scores(sample).items():
         value = score.get("value")
         grade = _GRADES.get(value) if isinstance(value, str) else None

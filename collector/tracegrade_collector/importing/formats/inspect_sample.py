@@ -111,7 +111,7 @@ class LoggedSample:
         return logged
 
     def _owned(self, message: Any) -> Any:
-        """Return a message as the user's if a model of that role wrote it or asked for it."""
+        """Return a message as the user's if a model of that role wrote it or requested it."""
         if not isinstance(message, dict):
             return message
         if self._is_by_user(message):
@@ -181,7 +181,7 @@ def _output_key(message: JsonObject) -> str:
 
 
 def _input(event: JsonObject, pool: Sequence[Any]) -> Iterator[Any]:
-    """Yield the messages that a model call was given, from the pool where it only names them."""
+    """Yield the input messages of a model call, from the pool if it only names them."""
     yield from as_list(event.get("input"))
     for pair in as_list(event.get("input_refs")):
         if isinstance(pair, list) and len(pair) == 2 and all(type(each) is int for each in pair):

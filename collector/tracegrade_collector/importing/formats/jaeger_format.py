@@ -50,7 +50,7 @@ def fits(record: Any) -> bool:
 
 
 def read(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
-    """Yield a part for each trace of a file, and one for each record that is none."""
+    """Yield a part for each trace of a file, and one for each invalid record."""
     with open_plain(path) as file:
         for record in read_records(file):
             yield from _parts(f"{path}:{record.line}", record)

@@ -166,7 +166,7 @@ def _request(
 
 
 def _span(found: JsonObject, trace: JsonObject, stored: JsonObject, ignored: Counter[str]) -> Span:
-    """Return the span; what Langfuse tells comes before the attributes that it kept."""
+    """Return the span; Langfuse's own fields precede the attributes that it kept."""
     start = nanoseconds(found.get("startTime"))
     span = Span(
         trace_id=trace_id_of(FORMAT, found["traceId"]),
@@ -208,7 +208,7 @@ def _observation_attributes(
 
 
 def _agent_name(found: JsonObject, stored: JsonObject) -> str | None:
-    """Return what an agent is called; the name of a trace or of a workflow is not its own."""
+    """Return an agent's name; the name of a trace or of a workflow is not its own."""
     if stated := stored.get(names.AGENT_NAME):
         return as_json(stated)
     if found["type"] != "AGENT" or found.get("name") == _WORKFLOW:
@@ -218,7 +218,7 @@ def _agent_name(found: JsonObject, stored: JsonObject) -> str | None:
 
 
 def _operation(found: JsonObject, stored: JsonObject) -> str | None:
-    """Return what an observation is; one without a parent that is nothing else is the run."""
+    """Return an observation's kind; one without a parent or another kind is the run."""
     kind = "TOOL" if _is_tool(found, stored) else str(found["type"])
     is_root = not found.get("parentObservationId")
     return _OPERATIONS.get(kind, names.INVOKE_AGENT if is_root else None)

@@ -1,7 +1,7 @@
 """Langfuse's scores → verdicts on the success of the traces that they are about.
 
-A score says by its name what it measures. One named for success is a verdict (`correctness`,
-`passed`), or the one that `--map success=NAME` names; other scores are counted by name.
+A score's name shows its measure. A score named for success is a verdict (`correctness`, `passed`),
+or the one that `--map success=NAME` names; other scores are counted by name.
 """
 
 from collections import Counter

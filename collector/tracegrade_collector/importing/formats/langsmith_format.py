@@ -94,7 +94,7 @@ def _is_run(value: Any) -> bool:
 def _verdicts(
     run: JsonObject, feedback: str | None, ignored: Counter[str], *, is_child: bool = False
 ) -> Iterator[VerdictRecord]:
-    """Yield a verdict for each feedback on success that a whole trace got: the mean of it."""
+    """Yield a verdict for each feedback on a whole trace's success: its mean."""
     is_root = not is_child and not run.get("parent_run_id")
     for key, stats in _object(run.get("feedback_stats")).items():
         if not is_root or not is_success(key, feedback):
@@ -179,7 +179,7 @@ def _json(value: Any) -> str | None:
 
 
 def _tokens(run: JsonObject) -> dict[str, int]:
-    """Return what LangSmith counted, else what the model told; it counts none as zero."""
+    """Return LangSmith's token counts, else the model's; LangSmith counts none as zero."""
     outputs = _object(run.get("outputs"))
     metadata = _object(_object(run.get("extra")).get("metadata"))
     usage = _object(outputs.get("usage_metadata")) or _object(metadata.get("usage_metadata"))
@@ -195,7 +195,7 @@ def _count(value: Any) -> int | None:
 
 
 def _cost(value: Any) -> float | None:
-    """Return what a model call cost; decimals are written as text."""
+    """Return the cost of a model call; decimals are written as text."""
     try:
         cost = float(value)
     except (TypeError, ValueError):

@@ -88,7 +88,7 @@ def fits(record: Any, paths: Mapping[str, str], roles: Mapping[str, str] = ROLES
 
 
 def read(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
-    """Yield a part for each trajectory of a file, and one for each record that is none."""
+    """Yield a part for each trajectory of a file, and one for each invalid record."""
     reader = _Reader(path, reading)
     with open_plain(path) as file:
         records = read_records(file)
@@ -139,7 +139,7 @@ class _Reader:
         yield self.part(0, FileRecord(1, values, None), "0")
 
     def parts(self, number: int, record: FileRecord, path: str = "") -> Iterator[ImportPart]:
-        """Yield a part for each run that a record holds, or for the one that it is."""
+        """Yield a part for each run in a record, or for the record if it is a run."""
         position = f"{number}{path}"
         runs = [] if record.fault else self._runs_in(record.value, is_inner=bool(path))
         if not runs:
@@ -148,7 +148,7 @@ class _Reader:
             yield from self.parts(number, FileRecord(record.line, run, None), f"{path}.{inner}")
 
     def _runs_in(self, value: Any, *, is_inner: bool) -> list[Any]:
-        """Return the runs that a record holds, with what it says for all of them."""
+        """Return the runs in a record, each with the record's shared fields."""
         is_named = self.fields.mapped("runs") is not None
         if (is_named and is_inner) or (not is_named and self._chat(value, Counter()) is not None):
             return []
@@ -156,7 +156,7 @@ class _Reader:
         return [_as_record(value, run, trial) for trial, run in enumerate(runs)]
 
     def part(self, number: int, record: FileRecord, position: str) -> ImportPart:
-        """Return the trajectory that a record is, or why it is none."""
+        """Return the trajectory of a record, or the reason why it has none."""
         location = f"{self._path}:{record.line}"
         if record.fault:
             return ImportPart(location, fault=record.fault)
@@ -190,7 +190,7 @@ class _Reader:
         )
 
     def _chat(self, value: Any, ignored: Counter[str]) -> tuple[Chat, int] | None:
-        """Return what was read of the messages or steps of a record, and how many there are."""
+        """Return the messages or steps read from a record, and their number."""
         for is_one in (lambda each: is_message(each, self.roles), has_role):
             found = _listed(value, self.fields, "messages", is_one)
             if found is not None:
@@ -368,7 +368,7 @@ def _whole(value: Any, what: str, ignored: Counter[str]) -> int | None:
 
 
 def _outcome(value: Any, ignored: Counter[str]) -> str | None:
-    """Return what a verifier's result says: true, a word of success, or at least 1.
+    """Return a verifier's result as true or false: true, a word of success, or at least 1.
 
     Source: docs/metrics.md, section 8.3, where a verifier's value is read alike.
     """

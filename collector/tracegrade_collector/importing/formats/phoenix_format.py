@@ -48,7 +48,7 @@ def fits(record: Any) -> bool:
 
 
 def read(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
-    """Yield a part for each span of a file, and one for each record that is none."""
+    """Yield a part for each span of a file, and one for each invalid record."""
     for record in read_table(path):
         location = f"{path}:{record.line}"
         row = _flat_names(record.value)
@@ -113,7 +113,7 @@ def _span(row: JsonObject) -> Span:
 
 
 def _scope(row: JsonObject) -> str:
-    """Return who wrote a span, which Phoenix does not keep: its name and kind tell it of some."""
+    """Return the instrumentation of a span, if its name and kind show it; Phoenix has no field."""
     kind, name = str(row.get("span_kind")), str(row.get("name"))
     for instrumentation, pattern in _SCOPES:
         if pattern.fullmatch(f"{kind} {name}"):

@@ -50,7 +50,7 @@ SOURCE: Final = "import"
 """Author of verdicts in a file that names none."""
 
 _KINDS: Final = ("human", "judge")
-"""A source is of one of these if it is the word, or begins with it and a colon."""
+"""Kinds of sources: a source is of a kind if it is the word, or begins with it and a colon."""
 _KIND_WORDS: Final = re.compile("|".join(_KINDS), re.IGNORECASE)
 
 _DECIDING: Final = frozenset(
@@ -86,7 +86,7 @@ def fits(head: bytes, record: Any, paths: Mapping[str, str]) -> bool:
 
 
 def read(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
-    """Yield a part for each verdict of a file, and one for each that is none."""
+    """Yield a part for each verdict of a file, and one for each invalid record."""
     fields = FieldMap(reading.paths)
     misread: Counter[str] = Counter()
     with open_plain(path) as file:
@@ -196,7 +196,7 @@ def _verdict(record: Any, fields: FieldMap) -> dict[str, Any]:
 
 
 def _step_span(subject: str, record: dict[str, Any], fields: FieldMap) -> dict[str, str | None]:
-    """Return the span of the step that failed, and the run that it is of, where they are said."""
+    """Return the span of the failed step, and its run, if they are given."""
     if subject != "step":
         return {"step_trajectory_id": None, "span_id": None}
     found = {
@@ -214,7 +214,7 @@ def _no_object(value: Any) -> str:
 
 
 def _subject(record: dict[str, Any], fields: FieldMap) -> str:
-    """Return what is judged; without a word about it a sub-goal if one is named."""
+    """Return the subject of a verdict; by default a sub-goal if one is named."""
     named = fields.find(record, "subject")
     if named is None:
         return "success" if fields.find(record, "sub_goal") is None else "sub_goal"
@@ -293,7 +293,7 @@ def _question(subject: str, found: Any) -> str | None:
 
 
 def _check_share(value: float | None, label: str | None) -> None:
-    """Refuse a verdict on a plan that does not say which share of it is as it should be."""
+    """Refuse a verdict on a plan without a share of the plan that is right."""
     if (label or "").lower() in _DECIDING:
         return
     if value is None or not 0 <= value <= 1:
