@@ -1,10 +1,10 @@
 """Locks of a lake on an object store: leases that their holder renews and others can take over.
 
 Each taking of a lease is an object of its own, `_locks/NAME/NUMBER.json`, and the highest number
-holds it. It is put on the condition that it is not there (`If-None-Match: *`), the one thing that
-every store of a lake was seen to keep, so of two that take a free lease one gets it. Its holder
-puts it again and again. A lease is free once it was given back, or was not renewed for its time:
-by the store's clock, which alone dates objects, so that a machine's own may be wrong.
+holds it. It is put on the condition that it does not exist (`If-None-Match: *`), which every
+accepted store obeys. So of two processes that take a free lease, one gets it. Its holder puts it
+again and again. A lease is free once it was given back, or was not renewed for its time. The
+store's clock decides, because it dates the objects, so a machine's own clock may be wrong.
 
 A holder that stalls for longer than its lease lasts finds that out only later. So what is done
 under a lease is checked again where it counts, at the commit.

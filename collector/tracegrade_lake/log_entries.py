@@ -1,7 +1,7 @@
 """Reads entries of a table's log without trusting them.
 
-An attacker who can write the log or a flipped bit in it cannot make a reader open files
-elsewhere or fail with an error of the Delta library.
+A hostile writer or a flipped bit cannot make a reader open files elsewhere or fail with an error
+of the Delta library.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """Rows → synced Parquet files in a table's `_stage/`, one per partition, ready to be committed.
 
-Names that start with `_` are touched neither by readers nor by a vacuum, so a file that was
-staged and never committed does no harm.
+Readers and a vacuum skip names that start with `_`, so a file that was staged and never committed
+does no harm.
 """
 
 import json

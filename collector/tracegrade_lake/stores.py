@@ -1,10 +1,10 @@
 """The kinds of object stores that a lake may be on: how the clients of each are made.
 
-obstore, which writes, and the Delta library are the same client (the Rust crate `object_store`):
-both retry with jitter, and put on condition, which pyarrow's clients cannot. Parquet on S3 is read
-by pyarrow's, which fetches ranges side by side without Python; elsewhere by obstore as well, so
-that credentials are looked for in one way alone. All take them, and endpoints, from variables of
-the environment whose names begin as `variables` says.
+obstore, which writes, and the Delta library are the same client (the Rust crate `object_store`).
+Both retry with jitter, and have conditional PUTs, which pyarrow's clients lack. pyarrow reads
+Parquet on S3, because it fetches ranges in parallel without Python. obstore reads it from other
+stores, so that there is only one way to find credentials. All take them, and endpoints, from
+variables of the environment whose names begin as `variables` says.
 """
 
 import errno

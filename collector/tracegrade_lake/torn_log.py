@@ -1,9 +1,9 @@
 """Finds log entries of a table that a power cut tore, and moves them to quarantine.
 
 A log entry appears under its name at once and whole, but is synced only afterwards; a commit is
-reported when it is. So only the newest entries can be torn, and none that were reported.
-An empty one would go unnoticed (the table opens, its rows are gone), half of one makes the table
-unreadable, and one cut between two lines would lose the transaction but not the rows.
+reported when it is. So only the newest entries can be torn, and none that were reported. An empty
+entry would go unnoticed: the table opens without its rows. Half an entry makes the table
+unreadable. An entry cut between two lines would lose the transaction but not the rows.
 """
 
 import json

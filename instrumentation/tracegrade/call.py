@@ -1,9 +1,8 @@
 """One tool call: its span, and the observation span that follows it.
 
 This is the hot path (`make bench`). Attributes that are known when the tool is wrapped are made
-then; the others go into one dict at the span's start, and no context manager is built per call.
-Each function has its own guard, so a call whose bookkeeping failed still returns the tool's
-result.
+then; the others go into one dict at the span's start. No context manager is built per call. Each
+function has its own guard, so a call whose bookkeeping failed still returns the tool's result.
 """
 
 import time

@@ -1,9 +1,9 @@
 """The `tracegrade` command: finds its subcommands by entry point and turns errors into exit codes.
 
-Subcommands are declared by each package in the entry-point group `tracegrade.commands`, as a
-function with typer's annotations or as a `typer.Typer` for a command with subcommands of its own.
-One is imported only when it is used, or to say what it does, and itself imports what it needs when
-it runs: `tracegrade run`, and the help of all, work without the extras.
+Each package declares subcommands in the entry-point group `tracegrade.commands`: a function with
+typer's annotations, or a `typer.Typer` for a command with its own subcommands. A subcommand is
+imported only for its use or its help, and imports its own requirements when it runs. So
+`tracegrade run`, and the help of all commands, work without the extras.
 
 Exit codes: 0 done, 1 a check failed, 2 usage or bad input, 3 something outside failed.
 """

@@ -3,8 +3,8 @@
 Each text is JSON (a text is unchanged), valid Unicode, at most `max_content_chars` long and,
 unless the content mode is `full`, free of the secrets that `tracegrade.redact` knows. The C
 encoder writes values of JSON's own types. All other values, including NaN, cycles and values far
-longer than the limit, are copied first (`tracegrade.values`), within a budget: `...` replaces the
-parts left out. No code of the host runs to look at a value.
+longer than the limit, are copied first (`tracegrade.values`). The copy has a budget; `...`
+replaces the parts left out. No code of the host runs to look at a value.
 """
 
 import json

@@ -12,9 +12,9 @@
     max_wal_bytes = 1_000_000_000
     certificate_names = ["agents.acme.example"]  # common names of client certificates
 
-A token is 32 random bytes, so it cannot be guessed: a slow hash, made for passwords, would protect
-nothing and make it easy to keep the collector busy. A token with `metrics = true` in place of
-a tenant only reads `/metrics`.
+A token is 32 random bytes, so it cannot be guessed. A slow hash, made for passwords, would add no
+protection and make it easy to overload the collector. A token with `metrics = true` in place of a
+tenant only reads `/metrics`.
 """
 
 import hashlib

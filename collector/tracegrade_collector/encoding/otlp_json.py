@@ -1,13 +1,14 @@
 """OTLP/JSON to messages and back, by OTLP's rules, which are not protobuf's JSON mapping.
 
-Ids are hex, other bytes base64; enums are integers; keys are lowerCamelCase and unknown ones are
-ignored; 64-bit integers may be numbers or decimal strings (https://opentelemetry.io/docs/specs/otlp,
-"JSON Protobuf Encoding"). What cannot be read is refused with its path, never half read.
+Ids are hex, other bytes base64, and enums integers. Keys are lowerCamelCase; unknown ones are
+ignored. 64-bit integers may be numbers or decimal strings
+(https://opentelemetry.io/docs/specs/otlp, "JSON Protobuf Encoding"). What cannot be read is
+refused with its path, never half read.
 
-Senders write more than that, and what can only mean one thing is read: the names of the fields as
-protobuf has them (`trace_id`), names of enum values, ids in base64, numbers as texts and texts as
-numbers. One bad value costs no more than itself: half a surrogate pair, and bytes that are no
-UTF-8, become U+FFFD, and an integer beyond 64 bits becomes its digits.
+Senders also write other forms, which are read if they have only one meaning. These are protobuf's
+field names (`trace_id`), names of enum values, ids in base64, numbers as texts and texts as
+numbers. A bad value affects no other value. Half a surrogate pair, and bytes that are not UTF-8,
+become U+FFFD; an integer beyond 64 bits becomes its digits.
 
 protobuf's own parser is of no use here: it reads hex ids as base64 without an error.
 """

@@ -2,7 +2,7 @@
 
 Reads OpenAI (Chat Completions with `tool_calls`, the older `function_call`, items of Responses),
 Anthropic (`tool_use`, `tool_result`, `thinking`), Google (`parts`), Bedrock, LangChain's `type`
-and ShareGPT's `from`; what providers ran themselves stays as it came. What does not belong to a
+and ShareGPT's `from`. Calls that providers ran themselves are unchanged. What does not belong to a
 trajectory (images, unknown blocks) is counted by name.
 """
 

@@ -1,7 +1,7 @@
 """Converts inputs and outputs of models and agents from other tools into GenAI messages.
 
-Tools keep inputs and outputs as they got them: a text, a message, a list of messages, or what the
-provider's interface takes and answers, in JSON or as JSON in a text.
+Tools store inputs and outputs as they got them: a text, a message, a list of messages, or the
+provider's request and response. These are JSON, or JSON in a text.
 """
 
 import ast

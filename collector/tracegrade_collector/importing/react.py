@@ -1,7 +1,7 @@
 """Lists of ReAct steps (thought, action, action_input, observation) → messages of a trajectory.
 
-A step may also be a pair of an action and what was observed, as LangChain's `intermediate_steps`
-are, and an observation may be a step of its own after its action's.
+A step may also be a pair of an action and its observation, like LangChain's `intermediate_steps`.
+An observation may be a step of its own after its action's.
 """
 
 from collections import Counter

@@ -1,11 +1,11 @@
 """A run of an agent as other tools keep it → spans of our own dialect.
 
-One `invoke_agent` span with the run's task, trial and outcome, below it a `chat` span for each
-message of the model, an `execute_tool` span for each result and a `plan` span for each plan. A
-model call tells what the user said since the one before, in however many messages, as one turn
-(of earlier turns only that there were some), so that a log that grows changes no span but the
-first. Ids are hashes of where the run stands; times that the source lacks rise by a millisecond a
-message from the year 2000 on, and are marked.
+A run becomes an `invoke_agent` span with task, trial and outcome. Below it are a `chat` span for
+each message of the model, an `execute_tool` span for each result and a `plan` span for each plan.
+A model call has the user's messages since the previous call as one turn, and only a mark for
+earlier turns. So a growing log changes no span but the first. Ids are hashes of the run's
+position. Times that the source lacks rise by a millisecond a message from the year 2000 on, and
+are marked.
 """
 
 import hashlib

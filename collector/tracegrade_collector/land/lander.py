@@ -1,12 +1,12 @@
 """From sealed log segments to rows of the lake, exactly once: the rounds of one collector's log.
 
-One round: take sealed segments; write their spans and logs as synced Parquet files; commit all of
-them per table, together with the highest sequence number (an application transaction); remove the
-segments. Under load files are written as segments come, while the next rows are made, and the
-round itself is short.
+One round takes sealed segments and writes their spans and logs as synced Parquet files. Then it
+commits these per table, together with the highest sequence number (an application transaction),
+and removes the segments. Under load files are written as segments come, while the next rows are
+made, and the round itself is short.
 
-A crash anywhere repeats the round: records up to the number that a table's log holds are skipped,
-and files, which are named for their first record, replace those of the first try.
+After a crash the round is repeated. Records up to the number in a table's log are skipped, and
+files, which are named for their first record, replace those of the first attempt.
 """
 
 import logging

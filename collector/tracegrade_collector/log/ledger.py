@@ -1,15 +1,15 @@
 """Counts the fate of every accepted request, so that no crash makes the count wrong.
 
 Per collector and signal a small file, `<state>/ledger/<collector id>-<signal>.json`, holds running
-totals. It is written and synced before each landing commit, with the totals before that commit
-and those after it; which of the two are true, the table says, since a commit carries the highest
-sequence number that it covers (`through_seq`). So the totals and the rows change at one instant.
+totals. It is written and synced before each landing commit, with the totals before and after that
+commit. The table shows which of the two hold, because a commit carries the highest sequence number
+that it covers (`through_seq`). So the totals and the rows change at one instant.
 
     received = landed + rejected + quarantined + pending
 
-`received` and `pending` come from the log's record headers, where the receiver counted the items
-of each request; `landed` are rows of the table; the other two are counted where items are set
-aside. The totals are not made from each other, so a difference shows a fault.
+`received` and `pending` are from the log's record headers, where the receiver counted the items of
+each request. `landed` are rows of the table. The other two are counted when items are set aside.
+The totals are not made from each other, so a difference shows a fault.
 
 Requests that could not be decoded were answered 400 and never got into the log. They are counted
 in `<collector id>-undecodable.json` before the answer.

@@ -1,7 +1,7 @@
 """One collector's folder of log segments: its owner, and recovery after a crash.
 
 The collector's id is the folder's name. A running collector holds a lock on `lock` inside, so two
-collectors never write under one id: the second one on a lake takes another folder. The newest
+collectors never write under one id. The second one on a lake takes another folder. The newest
 segment is never removed, so its name gives the next sequence number even if everything has landed.
 
 Foreign files in these folders, including links of any kind, are ignored. They are not logs or

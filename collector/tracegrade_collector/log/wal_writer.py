@@ -1,11 +1,12 @@
 """Appends requests to the write-ahead log; a request is answered only after its bytes are synced.
 
-One thread owns the open segment. It takes everything that waits, writes it with one call, syncs it
-once, and then resolves all their futures (group commit): the more wait, the less each pays.
+One thread owns the open segment. It takes all waiting entries, writes them with one call, syncs
+once, and then resolves their futures (group commit). The more entries wait, the less each one
+costs.
 
 A write or a sync that fails poisons the segment. After a failed sync the kernel may have dropped
-the bytes and will report success the next time, so it is never repeated: those requests fail, the
-segment is cut back to what is known to be safe, and the next ones go to a new segment.
+the bytes and will report success the next time, so a sync is never repeated. The requests fail,
+the segment is cut back to its safe part, and later requests go to a new segment.
 """
 
 import asyncio

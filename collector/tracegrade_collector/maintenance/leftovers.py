@@ -1,7 +1,7 @@
 """Finds and removes a trace's data outside the tables: quarantine, dead letters, spilled data.
 
-Quarantined bytes cannot be decoded, so a trace is found in them by its id:
-16 bytes after the length that protobuf puts before them, or 32 hex digits in any case.
+Quarantined bytes cannot be decoded, so a trace is found in them by its id. It is 16 bytes after
+protobuf's length, or 32 hex digits in any case.
 """
 
 import re

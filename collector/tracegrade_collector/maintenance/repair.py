@@ -1,10 +1,9 @@
 """Repair: makes tables readable again after a power cut, a bad disk or a manual change.
 
 It proceeds in this order. It sets torn entries and checkpoints aside (`torn_log.py`). If a log
-still cannot be read, it rebuilds the log from the data files (`log_rebuild.py`); if the table
-itself can be built again, it sets the whole table aside. It takes missing and damaged data files
-out of the table and keeps their readable rows. It deletes no file: files that leave a table move
-to `_quarantine/`.
+still cannot be read, it rebuilds the log from the data files (`log_rebuild.py`), or sets the table
+aside if a build can make it again. It takes missing and damaged data files out of the table and
+keeps their readable rows. It deletes no file: files that leave a table move to `_quarantine/`.
 
 A reader that meets an empty newest entry sees the version before. After a power cut the newer
 version was never reported, and its rows are still in a collector's log. An entry that a disk

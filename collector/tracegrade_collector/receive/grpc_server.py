@@ -2,9 +2,9 @@
 
 The handlers take raw bytes. With the generated ones the library would parse, answer INTERNAL for
 malformed bytes, and leave nothing to log or to keep. They are registered as if a client could send
-several messages, which looks the same on the wire: the library then calls them as soon as the head
-has come, so that credentials are checked and memory is reserved before the message is read, and a
-message that does not arrive can be given up.
+several messages, which looks the same on the wire. So the library calls them as soon as the head
+has arrived. Then credentials are checked and memory is reserved before the message is read, and a
+late message can be abandoned.
 """
 
 import asyncio

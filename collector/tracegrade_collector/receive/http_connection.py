@@ -1,8 +1,9 @@
 """One HTTP connection: uvicorn's, with the limits that it lacks.
 
-uvicorn has no deadline for a head or a body, no limit on a head's size, on chunks or on requests
-sent ahead, answers what is malformed with plain text, and loses the body of a request that offers
-another protocol. An ASGI application is only called when the head is complete, too late for these.
+uvicorn has no deadline for a head or a body, and no limit on a head's size, on chunks or on
+requests sent ahead. It answers malformed requests with plain text, and loses the body of a request
+that offers another protocol. An ASGI application is only called when the head is complete, too
+late for these.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """The process that takes requests in: servers, log, and the lander that it keeps running.
 
 Order of a start: claim the folder, cut a torn tail, open a new segment, listen, and only then
-start the lander: a backlog never delays the first answer. Order of a stop: stop accepting, finish
-what is under way, sync and seal, let the lander land everything.
+start the lander. So a backlog never delays the first answer. Order of a stop: stop accepting,
+finish what is under way, sync and seal, let the lander land everything.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Limits of one tenant: memory, bytes per second, size of the log.
 
-A limit is one tenant's share; the memory is also limited for all of them together, so that no
-tenant takes the room that others need.
+A limit is one tenant's share. The memory of all tenants together is limited as well, so that none
+takes the room that others need.
 """
 
 import time

@@ -1,8 +1,8 @@
 """Hashes a span or log record by its bytes, resource and scope; equal rows have equal hashes.
 
 It covers the item's own protobuf bytes as received; the bytes of its resource and scope with their
-schema URLs are the seed. So a request that is sent again has the same hashes, and a file with the
-same spans as JSON or as protobuf too, since import encodes both again. A sender that encodes
+schema URLs are the seed. So a request that is sent again has the same hashes. So has a file with
+the same spans as JSON or as protobuf, because import encodes both again. A sender that encodes
 fields in another order than protobuf's own has other hashes than an import of its spans.
 
 XXH3 with 128 bits (https://xxhash.com): as safe from chance as any hash of that length, and ten

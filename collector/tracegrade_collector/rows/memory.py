@@ -1,9 +1,9 @@
 """Keeps the memory of a process that makes and drops large arrays all day at one size.
 
 By default there are three allocators (Arrow's, C's for the decoder in Rust, Python's), and each
-keeps what it was given. Here Arrow uses C's, so that one stage's memory serves the next; large
-blocks are kept during a round, since mapping them again costs time in the kernel, and returned
-when it is over.
+keeps what it was given. Here Arrow uses C's, so that one stage's memory serves the next. Large
+blocks are kept during a round, because mapping them again costs time in the kernel, and returned
+at its end.
 """
 
 import ctypes

@@ -5,7 +5,7 @@ bounded by its bytes and by the most values that its requests can hold. Counting
 takes as long as making rows, so the bytes with which a value could begin are counted.
 
 A resource and a scope are sent once and repeated in each of their rows, so their size in all rows
-is bounded, too: a prompt of 50 kB on a command line is 25 MB in a request of 512 spans.
+is bounded, too. A prompt of 50 kB on a command line is 25 MB in a request of 512 spans.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,8 +1,9 @@
 """Requests as received → rows of `raw_spans` and `raw_logs`; nothing of a span is lost.
 
-All spans of many requests at once: `wire.py` reads the bytes, `item_columns.py` makes the columns,
-and here they are joined with what spans share (resource, scope, record). What is written in a way
-that only protobuf reads rightly goes through `row_loop.py`. `messages.py` is the way back.
+All spans of many requests are converted at once. `wire.py` reads the bytes, `item_columns.py`
+makes the columns, and this module joins them with the parts that spans share (resource, scope,
+record). What is written in a way that only protobuf reads rightly goes through `row_loop.py`.
+`messages.py` is the way back.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -36,8 +37,8 @@ from tracegrade_lake.schema import RAW_LOGS, RAW_SPANS
 __all__ = ["Record", "log_rows", "span_rows"]
 
 BATCH_BYTES = 16 << 20
-"""Bytes of requests that are made columns at once: enough to share the cost of a call (5 ms),
-few enough that Arrow's offsets (2 GiB) and the memory for what is in between do not matter."""
+"""Bytes of requests that become columns at once: enough to share the cost of a call (5 ms), and
+few enough for Arrow's offsets (2 GiB) and the memory of intermediate steps."""
 
 
 class _Rows(NamedTuple):

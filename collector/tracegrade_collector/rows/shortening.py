@@ -1,7 +1,7 @@
 """Values that are far longer than a row keeps, cut in the bytes they came in.
 
-On its way to a row a value is in memory many times over, as bytes, as text and in a column, and
-each control character in a nested one is written as six. So what will be cut anyway is cut before.
+On its way to a row a value is in memory many times: as bytes, as text and in a column. Each
+control character in a nested value is written as six. So what will be cut anyway is cut before.
 """
 
 import json

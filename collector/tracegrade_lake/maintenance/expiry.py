@@ -1,9 +1,9 @@
 """Expiry: dates that are too old leave the tables, and files that nothing needs leave the disk.
 
-A file is removed for good when it is in no table any more and left it longer ago than readers are
-promised (`delta.deletedFileRetentionDuration`), or if it never was in one and is days old: what a
-crash left. Floors in here cannot be configured away, since a file that was just staged belongs to
-no table either.
+A file is removed for good when it left its table longer ago than readers are promised
+(`delta.deletedFileRetentionDuration`). A file that a crash left, and that was never in a table, is
+removed after days. Floors in here cannot be configured away, since a file that was just staged
+belongs to no table either.
 """
 
 import json

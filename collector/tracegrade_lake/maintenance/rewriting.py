@@ -1,8 +1,8 @@
 """Rewrites rows of the lake into new files that replace old ones.
 
-Each new file's footer says what it replaces, so that a log can be rebuilt from the files alone
-(`log_rebuild.py`): the files of one rewrite have an id, a number and a mark on the last, and
-the first lists the names of all files they replace, and of those that these replaced before.
+Each new file's footer names the files that it replaces, so that a log can be rebuilt from the
+files alone (`log_rebuild.py`). The files of one rewrite have an id, a number and a mark on the
+last. The first lists all files that they replace, directly or through earlier rewrites.
 """
 
 import base64

@@ -1,6 +1,6 @@
 """Classifies spans for the gate by the attributes of any of the supported conventions.
 
-Texts are as the program gave them, before redaction: the harness is on this machine, trusted, and
+Texts are as the program gave them, before redaction. The harness is on this machine, trusted, and
 compares arguments of one run with those of another.
 """
 

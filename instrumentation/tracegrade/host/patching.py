@@ -1,7 +1,7 @@
 """gevent and eventlet replace sockets, threads and locks, and must be first to import `ssl`.
 
 A program that uses them patches at its top. Until then, tracegrade imports nothing that they
-patch: if one of them is installed, an exporter is made when the first span ends, not at the start.
+patch. If one of them is installed, an exporter is made when the first span ends, not at the start.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Keeps instrumentors from breaking tools with an argument named `method`.
 
 Several of OpenInference's (for CrewAI, smolagents, DSPy, AutoGen, agno) pass a call's arguments by
-name to helpers whose own first parameter is named `method`, so such a tool would fail instead of
+name to helpers whose own first parameter is named `method`. So such a tool would fail instead of
 being called. This module looks for the faulty helpers; instrumentors without them are unchanged.
 """
 

@@ -1,8 +1,8 @@
 r"""Values of secrets' names, in any text: their positions, and the text without them.
 
 `forms.py` has the ways of writing them. The beginning of a value decides its end. A text in quotes
-ends at the quote with as many backslashes as the opening one, a bare word ends at the next space,
-and an object or a list ends at its bracket, with each text in it replaced.
+ends at the quote with as many backslashes as the opening one, and a bare word at the next space.
+An object or a list ends at its bracket, and each text in it is replaced.
 """
 
 import re

@@ -4,7 +4,7 @@ r"""Patterns of secrets that have a form of their own, for all code that redacts
 repetition bounded or of one class of characters. An agent compiles them with `re`, the collector
 with RE2, which takes linear time for any input; `secret_rules.py` has all rules.
 
-A text may be JSON, or JSON in a JSON string, where a line break is `\n` or `\\n` and a quote has
+A text may be JSON, or JSON in a JSON string. Then a line break is `\n` or `\\n`, and a quote has
 backslashes before it. So the last character of an escape may precede a secret, and every quote may
 have backslashes.
 """

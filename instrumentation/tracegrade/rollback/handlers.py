@@ -4,9 +4,9 @@
     with run.rollback("files:data/old.csv", undo={"restore": "data/old.csv"}):  # or the block
         ...
 
-An exception undoes what only files are needed for, the newest first; all else stays in the journal
-for `tracegrade rollback`, as does everything if the process is killed. Paths are relative to the
-folder in which the journal was first needed.
+An exception undoes the writes that need only files, the newest first. The others stay in the
+journal for `tracegrade rollback`; all of them do if the process is killed. Paths are relative to
+the folder in which the journal was first needed.
 """
 
 import os

@@ -1,6 +1,6 @@
 """OTLP over HTTP as the SDK's exporter sends it, encoded three times as fast.
 
-Encoding runs in parallel to the agent under the same GIL, so its cost is the agent's cost: with
+Encoding runs in parallel to the agent under the same GIL, so its cost is the agent's cost. With
 the SDK's own encoder it is more than half of a wrapped tool call (`make bench`). The SDK builds
 each message on its own and copies it into the next larger one. Here messages are filled in place,
 and a repeated attribute (operation, tool name, task) is built once. The bytes sent are the same.

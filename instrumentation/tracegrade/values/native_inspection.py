@@ -1,7 +1,7 @@
 """Reads classes and objects from memory, without running any of their own code.
 
-`isinstance`, `getattr` and `vars` ask an object for its `__class__`, `__getattr__` or `__dict__`,
-and each may be a property, a proxy of a lazy value, or a trap. This module reads with the
+`isinstance`, `getattr` and `vars` ask an object for its `__class__`, `__getattr__` or `__dict__`.
+Each of these may be a property, a proxy of a lazy value, or a trap. This module reads with the
 interpreter's own descriptors. It compares classes by `is`: a metaclass may have a `__hash__`.
 """
 

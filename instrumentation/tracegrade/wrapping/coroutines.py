@@ -1,6 +1,6 @@
 """Tools that are awaited: the call lasts from the first step to the last one.
 
-Before the first step a program sees no difference: wrong arguments are refused when the tool is
+Before the first step a program sees no difference. Wrong arguments are refused when the tool is
 called, and Python warns once about a coroutine that was never awaited.
 """
 

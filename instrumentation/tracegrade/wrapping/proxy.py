@@ -1,11 +1,11 @@
 """A proxy for a callable that looks like the original in every way and changes only its call.
 
-A function around another would differ. Its attributes are a copy, its code and file are
-tracegrade's, and it is bound to instances even if the original (a partial, an object) is not. A
-proxy forwards each access to the original, so that both are always in the same state.
+A function around another would differ. Its attributes are a copy, and its code and file are
+tracegrade's. It is bound to instances even if the original (a partial, an object) is not. A proxy
+forwards each access to the original, so that both are always in the same state.
 
 Special methods are looked up on an object's type. So each type of original has a type of proxy
-with exactly its special methods: a function must not look as though it had a length.
+with exactly its special methods. A function must not look as though it had a length.
 """
 
 import copy

@@ -1,11 +1,11 @@
 """Reads a sample of an Inspect log of any version: its messages, and facts from its events.
 
 Events know their message by its id; old logs have none, and there a model call is known by what it
-put out. The oldest have no events, those after them keep events and attachments in `transcript`;
-the newest name the inputs of model calls by their places in a pool.
+put out. The oldest logs have no events, and later ones keep events and attachments in
+`transcript`. The newest name the inputs of model calls by their positions in a pool.
 
-A simulated user is a model of the role `user`. What it says as the assistant of its own
-conversation is the user's, and so are the tools that it calls: inspect_evals' tau2-bench logs that
+A simulated user is a model of the role `user`. Its messages as the assistant of its own
+conversation are the user's, and so are its tool calls. inspect_evals' tau2-bench logs that
 conversation, and the agent's only as the input of its model calls.
 """
 

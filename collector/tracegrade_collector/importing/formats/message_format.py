@@ -1,8 +1,7 @@
 """The format `messages`: records that hold a chat, or a list of ReAct steps, → spans.
 
-A record is an object with a list of messages, or such a list itself; one that holds a list of
-runs says for all of them what they do not say themselves. A file whose records are messages is
-one trajectory.
+A record is an object with a list of messages, or such a list itself. If it holds a list of runs,
+its fields apply to all runs that lack them. A file whose records are messages is one trajectory.
 
 A run becomes an `invoke_agent` span, a `chat` span for each message of the model, and an
 `execute_tool` span for each result. Messages of the user before the model answers are one turn.

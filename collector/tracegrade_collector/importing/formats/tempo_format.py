@@ -1,7 +1,8 @@
 """The format `tempo`: a trace as Tempo's HTTP interface and Grafana write it → spans.
 
-It is OTLP under other names: `batches` (or `trace`) for `resourceSpans`, in old ones
-`instrumentationLibrarySpans` for `scopeSpans`; ids in base64 or hex, enums by name or number.
+It is OTLP under other names: `batches` (or `trace`) for `resourceSpans`, in old files
+`instrumentationLibrarySpans` for `scopeSpans`. Ids are in base64 or hex, enums are names or
+numbers.
 """
 
 import json
