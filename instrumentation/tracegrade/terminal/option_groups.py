@@ -30,7 +30,7 @@ class GroupedCommand(TyperCommand):
 
 
 def group_of(parameter: Any) -> str:
-    """Return the title under which help lists a parameter."""
+    """Return the title of a parameter's group in the help."""
     if parameter.param_type_name == "argument":
         return "Arguments"
     return getattr(parameter, "rich_help_panel", None) or UNGROUPED
