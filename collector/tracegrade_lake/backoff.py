@@ -4,17 +4,17 @@ import random
 import time
 
 FIRST_PAUSE_SECS = 0.05
-"""About what a commit takes, so that another writer is likely to be done."""
+"""About the time of a commit, so that another writer is likely to be done."""
 
 LONGEST_PAUSE_SECS = 1.0
-"""A writer that commits all the time leaves gaps at any time, so waiting longer gains nothing."""
+"""A writer that commits all the time leaves gaps at any time, so longer waits do not help."""
 
 
 class Backoff:
-    """Pauses that get longer and differ by chance, until a time is over.
+    """Pauses that get longer and vary randomly, until a time is over.
 
-    The time runs from the first pause, however long attempts themselves take: a loaded machine
-    makes them slow, and that should not mean fewer of them.
+    The time runs from the first pause and does not count slow attempts: a loaded machine should
+    not get fewer of them.
     """
 
     def __init__(self, patience_secs: float) -> None:

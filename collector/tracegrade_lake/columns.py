@@ -37,7 +37,7 @@ class Column:
     """Declares the fields, where the type is a struct or a list of structs."""
 
     former: str | None = None
-    """Its name in tables of an earlier version, which are read for one release; None: the same."""
+    """Its name in tables of an earlier version, readable for one release; None: the same."""
 
 
 @dataclass(frozen=True)

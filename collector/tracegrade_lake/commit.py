@@ -38,7 +38,7 @@ CONFIGURATION: dict[str, str | None] = {
     "delta.deletedFileRetentionDuration": "interval 7 days",  # a slow reader keeps its files
 }
 CLEANUP_COMMITS = 100
-"""Between two cleanings of the log, since each lists all of it."""
+"""Commits between two cleanings of the log, because each cleaning lists all of it."""
 
 RACES = 10
 """Attempts the Delta library makes for the next version before the table is opened afresh.
@@ -280,7 +280,7 @@ def writable_table(storage: TableStorage, table: Table) -> DeltaTable:
 
 
 def _with_columns(storage: TableStorage, table: Table, delta: DeltaTable) -> DeltaTable:
-    """Return a fresh handle to the table after its new columns were added, by us or by another."""
+    """Return a fresh handle after the table's new columns were added by any process."""
     backoff = Backoff(COMMIT_PATIENCE_SECS)
     while added := _missing_columns(table, delta):
         try:

@@ -12,15 +12,15 @@ class LakeMissing(LakeError, BadInput):
 
 
 class LakeOfTenants(LakeError, BadInput):
-    """A lake has no rows of its own, only tenants, each with a lake of its own."""
+    """A lake has no rows of its own, only tenants with their own lakes."""
 
 
 class LakeNewer(LakeError):
-    """A lake was written by a later version, which may mean something else by what it wrote."""
+    """A lake was written by a later version, which may write with another meaning."""
 
 
 class LakeForbidden(LakeError):
-    """The lake may not be read by the user who asks."""
+    """The user may not read the lake."""
 
 
 class BadLakePath(LakeError, BadInput):
@@ -32,7 +32,7 @@ class LakeDamaged(LakeError):
 
 
 class LakeUnwritable(LakeError):
-    """The lake's disk is full, read-only or failing, or its folder is gone."""
+    """The lake's disk is full, read-only or failing, or its folder is missing."""
 
 
 class LakeUnreachable(LakeUnwritable):

@@ -83,7 +83,7 @@ def write_synced(path: Path, write: Callable[[BinaryIO], object]) -> int:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file that appears under its name only when it is whole and on the disk."""
+    """Write a file whose name appears only when it is complete and synced."""
     write_pieces(path, [content])
 
 
@@ -130,7 +130,7 @@ def sync_file(path: Path) -> None:
 
 
 def sync_data(descriptor: int) -> None:
-    """Wait until what was written to a file is on the disk itself."""
+    """Wait until a file's written bytes are on the disk itself."""
     if hasattr(fcntl, "F_FULLFSYNC"):  # macOS: fsync stops at the drive's own cache
         fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
     else:

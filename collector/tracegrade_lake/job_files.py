@@ -1,8 +1,8 @@
 """Small files that the processes of one job exchange: `_tasks/RUN/NAME.json`.
 
-They are in the lake because that is what all who work on it reach, wherever they run. A file
-appears whole or not at all, and one that is written again replaces the one before. A job removes
-its files when it ends; those of one that was killed are removed by upkeep.
+They are in the lake because every process of a job can reach it from any machine. A file appears
+whole or not at all, and a rewrite replaces it. A job removes its files when it ends; upkeep
+removes those of a killed job.
 """
 
 import re
@@ -64,10 +64,10 @@ class SmallFiles(Protocol):
         """Yield all files below a folder, in no order; none if it is not there."""
 
     def remove(self, path: str) -> None:
-        """Remove a file, maybe gone already."""
+        """Remove a file, if it exists."""
 
     def remove_folder(self, path: str) -> None:
-        """Remove a folder with what it holds, maybe gone already."""
+        """Remove a folder with its content, if it exists."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class JobFiles:
 
 
 def new_job_files(lake: Lake) -> JobFiles:
-    """Return the files of a run that begins now: one, which is there as long as the run."""
+    """Return a new run's files: one file, which exists as long as the run."""
     now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     files = JobFiles(lake, f"{now}-{uuid.uuid4().hex[:8]}")
     files.write(RUNNING, b"{}")

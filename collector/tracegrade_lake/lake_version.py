@@ -16,13 +16,13 @@ from tracegrade_lake.errors import LakeDamaged, LakeNewer
 from tracegrade_lake.files import sync_folder, write_synced
 
 LAKE_VERSION: Final = 1
-"""Raised when code from before would misread, or damage, what is written from now on."""
+"""Raised when older code would misread, or damage, newly written data."""
 
 VERSION_FILE: Final = "lake.json"
 
 
 def is_noted(content: bytes | None, location: str | Path) -> bool:
-    """Return whether a lake's note says this version; False if it says less, or is not there.
+    """Return whether a lake's note has this version; False if it is older or missing.
 
     Args:
         content: Of `lake.json`; None if there is none.

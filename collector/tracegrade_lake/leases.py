@@ -2,7 +2,7 @@
 
 Each taking of a lease is an object of its own, `_locks/NAME/NUMBER.json`, and the highest number
 holds it. It is put on the condition that it does not exist (`If-None-Match: *`), which every
-accepted store obeys. So of two processes that take a free lease, one gets it. Its holder puts it
+accepted store obeys. Therefore only one of two processes gets a free lease. Its holder puts it
 again and again. A lease is free once it was given back, or was not renewed for its time. The
 store's clock decides, because it dates the objects, so a machine's own clock may be wrong.
 
@@ -179,7 +179,7 @@ class Lease:
         return passed.total_seconds() > newest.lease_secs
 
     def _store_time(self) -> datetime:
-        """Return when the store says that an object was put which was put just now."""
+        """Return the store's time of an object that was put just now."""
         key = f"{LOCK_FOLDER}/_clock/{uuid.uuid4().hex}"
         obstore.put(self._store.client, key, b"")
         try:

@@ -121,7 +121,7 @@ class ObjectStore:
         return any(log)
 
     def delete(self, keys: Sequence[str]) -> None:
-        """Delete objects; one that is gone already is not an error."""
+        """Delete objects; a missing one is not an error."""
         try:
             obstore.delete(self.client, keys)
         except FileNotFoundError:  # Azure tells, and others of these may be left
@@ -278,7 +278,7 @@ class TableObjects:
             }
 
     def _put_elsewhere(self, file: StagedFile) -> str | None:
-        """Return the path of a file that another process has put; None if it is still here."""
+        """Return the path of a file that another process has put; None if it is still staged."""
         if file.path.exists():
             return None
         with suppress(FileNotFoundError):
@@ -346,7 +346,7 @@ class TableObjects:
             return self.filesystem.open_input_file(path)
 
     def remove(self, paths: Sequence[str]) -> None:
-        """Delete objects; one that is gone already is not an error."""
+        """Delete objects; a missing one is not an error."""
         with self.reading():
             if paths:
                 self.store.delete([self._key(path) for path in paths])
@@ -367,7 +367,7 @@ def _is_of_store(error: Exception) -> bool:
 
 
 def store_fact(text: str) -> str:
-    """Return what a client's long text says happened; never a URL's query or a header."""
+    """Return the cause in a client's long text, but never a URL's query or a header."""
     code, message = (re.search(rf"<{tag}>([^<]*)</{tag}>", text) for tag in ("Code", "Message"))
     if code:
         return f"{code[1]} ({_without_keys(message[1])})" if message else code[1]

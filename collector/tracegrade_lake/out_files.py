@@ -1,4 +1,4 @@
-"""Files that a user names for what a command writes: whole or not at all, also through links."""
+"""Output files that a user names: written whole or not at all, also through links."""
 
 import os
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _DESCRIPTORS: Final = ("/dev/std", "/dev/fd/", "/proc/")
 
 @contextmanager
 def out_file(path: Path, *, private: bool = False) -> Iterator[TextIO]:
-    """Yield a file for text, UTF-8, that takes its name only when the block ends without an error.
+    """Yield a file for UTF-8 text that takes its name only if the block succeeds.
 
     A link stays one, and leads to the new text. A device or a pipe, such as /dev/stdout, is never
     replaced: it is written to.

@@ -31,7 +31,7 @@ class Snapshot(NamedTuple):
     """The highest version that an application had committed then; None if it never did."""
 
     removed_paths: Callable[[], set[str]]
-    """Returns the files that earlier versions had and that are kept for their slow readers."""
+    """Returns the files of earlier versions that are kept for slow readers."""
 
 
 def snapshot(lake: Lake, name: str) -> Snapshot | None:

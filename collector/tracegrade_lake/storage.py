@@ -96,7 +96,7 @@ class TableStorage(Protocol):
         """Return False only if the table certainly does not exist."""
 
     def prepare(self) -> None:
-        """Make the storage ready for a first write, or say why nothing can be written to it."""
+        """Prepare the storage for a first write, or report why it cannot be written."""
 
     def is_whole(self, version: int) -> bool:
         """Return whether the entry of a commit is readable to its end."""
@@ -127,7 +127,7 @@ class TableStorage(Protocol):
         """Open a file of the table for reading at any place."""
 
     def remove(self, paths: Sequence[str]) -> None:
-        """Remove files for good; one that is gone already is not an error."""
+        """Remove files for good; a missing one is not an error."""
 
     def drop(self) -> None:
         """Remove the table with its log."""

@@ -1,4 +1,4 @@
-"""The kinds of object stores that a lake may be on: how the clients of each are made.
+"""The kinds of object stores that a lake may be on, and their clients.
 
 obstore, which writes, and the Delta library are the same client (the Rust crate `object_store`).
 Both retry with jitter, and have conditional PUTs, which pyarrow's clients lack. pyarrow reads
@@ -48,7 +48,7 @@ class StoreKind:
     """How the names of the variables begin that its clients read."""
 
     credentials: str
-    """Which of them hold credentials, for people."""
+    """Names of variables with credentials, for messages."""
 
     connect: Callable[..., "ObjectStore"]
     """Makes obstore's client from a URL."""

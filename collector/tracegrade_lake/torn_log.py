@@ -33,7 +33,7 @@ def is_whole(entry: Path) -> bool:
 
 
 def torn_files(log: Path) -> list[Path]:
-    """Return the torn tail of the log, and checkpoints that must not be read, with their pointer.
+    """Return the log's torn tail, and unusable checkpoints with their pointer.
 
     A checkpoint is written right after its entry and may be on the disk without it. The table
     would open at its version, and no commit could follow.

@@ -166,7 +166,7 @@ class AgentRun:
             self._span.set_attribute(names.OUTCOME, attribute_of(outcome))
 
     def introduction(self) -> Mapping[str, Attribute]:
-        """Return the agent's name, and what the user asked until a span that says it has ended.
+        """Return the agent's name, and the user's request until a span with it has ended.
 
         A process that is killed leaves its ended spans, and not the one of the run.
         """

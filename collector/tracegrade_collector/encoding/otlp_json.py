@@ -146,7 +146,7 @@ def any_value_from_json(text: str) -> AnyValue:
 
 
 def _parsed(body: bytes, strange: list[_RejectedValue]) -> Any:
-    """Return the JSON, with a mark for each part that is refused; the marks also in `strange`."""
+    """Return the JSON, with a mark for each refused part; `strange` has the marks, too."""
 
     def mark(text: str) -> _RejectedValue:
         strange.append(_RejectedValue(text))
@@ -321,7 +321,7 @@ def _fill_list(items: Any, field: _Field, value: Any, depth: int, reading: JsonR
 
 
 def _set_integer(value: Any, given: Any, reading: JsonReading) -> None:
-    """Set an `AnyValue` to an integer, or to the digits of one that has more than 64 bits."""
+    """Set an `AnyValue` to an integer, or to its digits if it has more than 64 bits."""
     number = _integer(given)
     if number in INTEGER_RANGES[FieldDescriptor.TYPE_INT64]:
         value.int_value = number
@@ -411,7 +411,7 @@ def _read_bool(value: Any, _: JsonReading) -> bool:
 
 
 def _read_id(value: Any, _: JsonReading, *, size: int) -> bytes:
-    """Read hex, or the base64 that protobuf's mapping has for an id; no id is as long in both."""
+    """Read hex, or base64 as in protobuf's mapping of ids; their lengths differ."""
     if not isinstance(value, str):
         raise _unexpected(value, "string")
     try:

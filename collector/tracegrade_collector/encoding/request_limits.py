@@ -75,7 +75,7 @@ def check_items_limit(request: ExportRequest, encoding: Encoding, at_most: Reque
 
 
 def check_item_values(request: ExportRequest) -> None:
-    """Check that no item of a decoded request holds more values than can be made a row at once.
+    """Check that each item of a decoded request has few enough values for one row.
 
     Raises:
         TooLarge: An item does.
@@ -106,7 +106,7 @@ def _check_json_width(body: bytes) -> None:
 
 
 def check_repeated(request: ExportRequest) -> None:
-    """Check that the rows of a decoded request do not repeat too much of its resources and scopes.
+    """Check that the rows of a decoded request repeat little of its resources and scopes.
 
     Raises:
         TooLarge: They would. Otherwise it would be acknowledged, but never become rows.
@@ -236,7 +236,7 @@ def messages_of(descriptor: Descriptor) -> Messages:
 
 
 def _count_tag_bytes(body: bytes, messages: Messages) -> int:
-    """Return how many bytes could be the tag of a message; text has some of them too."""
+    """Return how many bytes could be the tag of a message, including such bytes in texts."""
     tags = bytes(_tags(messages, {}))
     tags += bytes(tag | 0x80 for tag in tags)  # the same, written longer than it needs to be
     pieces = (body[start : start + PIECE_BYTES] for start in range(0, len(body), PIECE_BYTES))

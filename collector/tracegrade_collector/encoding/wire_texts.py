@@ -132,7 +132,7 @@ class Utf8Repair:
 
 
 def _decoded(text: bytes, errors: str) -> Iterator[str]:
-    """Yield a text piece by piece: one wide character makes a whole one four times as long."""
+    """Yield a text in pieces: one wide character makes a whole text four times as long."""
     if len(text) <= PIECE_BYTES:
         yield text.decode(errors=errors)
         return

@@ -95,7 +95,7 @@ def code_calls(messages: Sequence[Message], languages: Collection[str] = ()) -> 
 
 
 def blocks(text: str, languages: Collection[str] = ()) -> Iterator[Block]:
-    """Yield code and other texts in order; a fence that is not closed ends with the text."""
+    """Yield code and other texts in order; an open fence ends with the text."""
     text_lines: list[str] = []
     opening, fence, code = "", "", list[str]()
     for line in [*text.splitlines(), None]:
@@ -128,7 +128,7 @@ def _is_run(tool: str, languages: Collection[str]) -> bool:
 
 
 def _closes(fence: str, line: str) -> bool:
-    """Return whether a line ends the code: at least as many marks, and smolagents' end of code."""
+    """Return whether a line ends the code: enough marks, or smolagents' end of code."""
     bare = line.strip().removesuffix("<end_code>").rstrip()
     return bare.startswith(fence) and not bare.strip(fence[0])
 
@@ -144,7 +144,7 @@ def _is_reply(message: Message | None) -> bool:
 
 
 def _pieces(message: Message, name: str, languages: Collection[str]) -> list[Piece]:
-    """Return the pieces of a message of the model that writes code; none if it does not."""
+    """Return the pieces of a model's message that writes code; empty for other messages."""
     if message.role != "assistant" or any(isinstance(each, ToolCall) for each in message.pieces):
         return []
     pieces: list[Piece] = []

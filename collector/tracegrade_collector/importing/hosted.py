@@ -133,6 +133,6 @@ def _pages(metadata: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _found(block: Mapping[str, Any], *keys: str, kind: type = dict) -> Any:
-    """Return the first value of this kind, not empty, under one of the keys; else an empty one."""
+    """Return the first nonempty value of this kind under one of the keys; else an empty one."""
     values = (block.get(key) for key in keys)
     return next((value for value in values if isinstance(value, kind) and value), kind())

@@ -40,7 +40,7 @@ class Sample(NamedTuple):
     """Its first bytes, without gzip."""
 
     record: Any
-    """Its first JSON value, or row of Parquet, that could be read; None if it is neither."""
+    """Its first readable JSON value or row of Parquet; None if there is none."""
 
     paths: Mapping[str, str]
     """`--map`."""
@@ -109,13 +109,13 @@ FORMATS: Final = (
         message_format.read,
     ),
 )
-"""In the order of the attempts; a file that fits none is read as the first, which reports why."""
+"""In the order of the attempts; a file that fits none is read as the first."""
 
 NAMES: Final = ("auto", *(format_.name for format_ in FORMATS))
 
 
 def read_file(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
-    """Yield the parts of a file in order, and one with a fault for what cannot be read.
+    """Yield the parts of a file in order, and one with a fault for an unreadable part.
 
     Args:
         path: The file; gzipped or not.

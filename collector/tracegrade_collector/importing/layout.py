@@ -30,7 +30,7 @@ class Head(NamedTuple):
     """As they stand, blank ones too."""
 
     are_records: bool
-    """Each line of the file is a record; else they are one document, or several in a row."""
+    """Whether each line is a record; else the file is one or more documents."""
 
 
 def read_head(file: BufferedIOBase, max_line_bytes: int) -> Head:

@@ -156,7 +156,7 @@ def _paths_in(value: Any, prefix: str = "", depth: int = 1) -> Iterator[str]:
 
 
 def as_name(value: Any) -> str | None:
-    """Return a scalar as text; 1.0 as 1, so that it is the same from every writer."""
+    """Return a scalar as text; 1.0 becomes 1, so all writers give the same text."""
     if value is None or isinstance(value, dict | list):
         return None
     if isinstance(value, bool):

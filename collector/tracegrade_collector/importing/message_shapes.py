@@ -144,7 +144,7 @@ def _whose(named: Any, role: str) -> dict[str, Any]:
 
 
 def _prompt_text(value: dict[str, Any]) -> Any:
-    """Return the one text of an object that has no other, such as a prompt's; else all of it."""
+    """Return the only text of an object, such as a prompt's; else all of the object."""
     for key in ("prompt", "input", "question", "query"):
         if isinstance(value.get(key), str):
             return value[key]

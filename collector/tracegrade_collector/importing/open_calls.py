@@ -56,7 +56,7 @@ class OpenCalls:
 
 
 def _first_open(queues: list[tuple[int, _Queue]]) -> OpenCall | None:
-    """Return the first open call of the last queue that has one; the others leave for good."""
+    """Return the first open call of the last queue with one; drop the others."""
     while queues:
         queue = queues[-1][1]
         while queue and queue[0].answered:

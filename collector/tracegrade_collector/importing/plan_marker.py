@@ -65,7 +65,7 @@ def _with_plan(piece: Piece, marker: Any) -> list[Piece]:
 
 
 def plan_text(text: str) -> str:
-    """Return the plan at the beginning of a text: JSON in it, else up to the end of its list."""
+    """Return the plan at the beginning of a text: JSON, else the text to its list's end."""
     lines = text.splitlines()
     items = [number for number, line in enumerate(lines) if _ITEM.match(line)]
     start = _JSON_START.search("\n".join(lines[: items[0]]) if items else text)

@@ -1,8 +1,4 @@
-"""Files of JSON → their records, one at a time: lines of objects, a list of them, or one object.
-
-A record that is broken, too long or too deeply nested is named by its line, and the next is read.
-A document is cut into its records by brackets alone, so that no more than one is in memory.
-"""
+"""Reads records from files of JSON one at a time: lines of objects, a list, or one object."""
 
 import itertools
 import json

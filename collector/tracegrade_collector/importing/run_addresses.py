@@ -39,7 +39,7 @@ class _SpanRunInfo(NamedTuple):
 
     trace_id: str
     root_id: str | None
-    """The span's own id, if it is an agent's and has no parent: the run is known by it."""
+    """The span's own id, if it is an agent's without a parent; it identifies the run."""
 
     task: str
     trial: str | None
@@ -59,7 +59,7 @@ class _SpanRunInfo(NamedTuple):
 
 
 FoundRuns: TypeAlias = Sequence[str] | str
-"""Trajectory ids (trace ids where no span is surely the root), or why no run was found."""
+"""Trajectory ids (trace ids if no span is surely the root), or why none was found."""
 
 
 def runs_of(lake: Lake, addresses: Iterable[RunAddress]) -> dict[RunAddress, FoundRuns]:

@@ -42,7 +42,7 @@ def joined(texts: list[str]) -> str:
 
 
 def quoted_word(name: Any) -> str:
-    """Return a name of the source for a message; anything but a few plain words is left out."""
+    """Return a name of the source for a message; only a few plain words are allowed."""
     words = name.replace("_", " ").replace("-", " ").split() if isinstance(name, str) else []
     plain = bool(words) and all(map(str.isalnum, words)) and len(name) <= 40
     return f"'{name}'" if plain else "unknown"

@@ -55,7 +55,7 @@ def result_in(block: Any) -> dict[str, Any] | None:
 
 
 def read_result(value: Mapping[str, Any]) -> ToolResult:
-    """Return a result in any of the spellings; without one of its own, its error's text is it."""
+    """Return a result in any of the spellings; by default its error's text."""
     name = first(value, "name", "tool_name", "toolName")
     call_id = first(
         value, "tool_call_id", "tool_use_id", "toolUseId", "toolCallId", "call_id", "id"

@@ -1,13 +1,4 @@
-"""From sealed log segments to rows of the lake, exactly once: the rounds of one collector's log.
-
-One round takes sealed segments and writes their spans and logs as synced Parquet files. Then it
-commits these per table, together with the highest sequence number (an application transaction),
-and removes the segments. Under load files are written as segments come, while the next rows are
-made, and the round itself is short.
-
-After a crash the round is repeated. Records up to the number in a table's log are skipped, and
-files, which are named for their first record, replace those of the first attempt.
-"""
+"""From sealed log segments to rows of the lake, exactly once, in rounds of one log."""
 
 import logging
 from collections import Counter

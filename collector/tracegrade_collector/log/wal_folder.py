@@ -238,7 +238,7 @@ class WalFolder:
         return seq
 
     def create_segment(self, first_seq: int) -> tuple[Path, int]:
-        """Return a new segment and a file descriptor to append to it; its name is on the disk."""
+        """Return a new segment and a descriptor to append to it; its name is synced."""
         path = self.path / wal.segment_name(first_seq)
         # It exists only if nothing was ever logged in it, so it is taken over.
         fd = os.open(path, SEGMENT_FLAGS, FILE_MODE)

@@ -1,14 +1,4 @@
-"""Erases traces from a lake so that no byte of them is left: what `tracegrade lake delete` does.
-
-First everything that was acknowledged lands, so that the log holds nothing of it. Then the files
-of all tables with rows of the traces are rewritten without these, and the old files are removed.
-Last come old files that no table names, quarantine, dead letters and spilled data. If it is
-interrupted, running it again finishes it: the ids are kept until everything is done.
-
-Whole traces are erased: one without some of its spans would be scored as something that never
-happened. Two things without content remain: hashes in the memory of a running lander, and ranges
-of sequence numbers and times in the tables' logs.
-"""
+"""Erases traces from a lake without leaving a byte of them, for `tracegrade lake delete`."""
 
 import json
 import time

@@ -41,7 +41,7 @@ class Connection(Protocol):
 
 
 class Connections:
-    """The open connections; those on which no request is under way are also in order of rest."""
+    """The open connections; idle ones are also in the order of their idle time."""
 
     def __init__(self, config: CollectorConfig, counters: Counters) -> None:
         self._max_connections = min(config.max_connections, fair_share_of_files())

@@ -64,7 +64,7 @@ class LanderProcess:
         return self._deaths
 
     async def keep_alive(self) -> None:
-        """Start the lander if it does not run; after a death, only when a pause is over."""
+        """Start the lander if it does not run; after a death, only after a pause."""
         if self._process and self._process.returncode is not None:
             self._plan_restart(self._process.returncode)
             self._process = None

@@ -86,7 +86,7 @@ async def _receive(location: LakeLocation, config: CollectorConfig) -> None:
 
 
 def _stop_signal(lander: LanderProcess) -> asyncio.Event:
-    """Return an event that a first SIGTERM or SIGINT sets; a second one gives up on landing."""
+    """Return an event that a first SIGTERM or SIGINT sets; a second one stops landing."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     first: list[float] = []

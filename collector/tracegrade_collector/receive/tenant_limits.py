@@ -24,7 +24,7 @@ class RateExceeded(Unavailable):
 
 
 class InFlight:
-    """The bytes of requests in memory, up to a limit; those of a part count in the whole too."""
+    """Counts the bytes of requests in memory up to a limit; a part's bytes count in the whole."""
 
     def __init__(self, max_bytes: int, whole: "InFlight | None" = None) -> None:
         self.max_bytes = max_bytes
@@ -52,9 +52,9 @@ class InFlight:
 
 
 class Rate:
-    """Bytes per second; a request that is let in may overdraw, and then the next ones wait.
+    """Limits bytes per second; an accepted request may overdraw, and the next ones wait.
 
-    So a request larger than a second's worth is not refused for ever.
+    So a request larger than a second's worth is not refused forever.
     """
 
     def __init__(self, bytes_per_sec: int | None = None) -> None:

@@ -35,7 +35,7 @@ _LONGEST_URI_START: Final = 500
 
 
 def replace_blobs(text: str, max_chars: int) -> str:
-    """Return the text with a marker for each run of base64 with more than so many characters."""
+    """Return the text with a marker for each run of base64 above a length."""
     encoded = text.encode()
     clean = replace_encoded_blobs(encoded, max_chars)
     return text if clean is encoded else clean.decode()

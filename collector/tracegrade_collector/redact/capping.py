@@ -45,7 +45,7 @@ def note_of_length(length: int, digest: str = "") -> str:
 
 
 def cap(text: str, note_text: str, max_bytes: int) -> str:
-    """Return the beginning of a text and a note, together at most so many bytes of UTF-8."""
+    """Return the beginning of a text and a note, together within a number of UTF-8 bytes."""
     return _cut(text.encode(), max_bytes - len(note_text.encode())) + note_text
 
 

@@ -16,7 +16,7 @@ from tracegrade_collector.redact.prefilter import NOWHERE, Positions, lengths
 from tracegrade_collector.redact.redaction_rules import kind_of, name_pattern
 
 NEVER: Final = 1 << 62
-"""Smallest length of a secret value for keys that are never secret: no value is so long."""
+"""Least length of a secret under a key that is never secret: no value reaches it."""
 
 
 class SecretKeys:

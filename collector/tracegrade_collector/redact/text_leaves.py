@@ -137,7 +137,7 @@ def readers(schema: pa.Schema) -> Iterator[Callable[[pa.Table], Leaf]]:
 
 
 def distinct_lots(leaf: Leaf) -> Leaf:
-    """Return keys and values with one of each set of equal maps; only for looking at them."""
+    """Return keys and values with one of each set of equal maps; only for inspection."""
     edges = leaf.lots
     codes = [code for texts in (leaf.keys, leaf.values) for code in _list_codes(texts, edges)]
     _, firsts = np.unique(np.stack(codes), axis=1, return_index=True)
@@ -152,7 +152,7 @@ def distinct_lots(leaf: Leaf) -> Leaf:
 
 
 def _list_codes(texts: pa.Array, edges: Positions) -> Iterator[Positions]:
-    """Yield numbers that are equal for equal lots: of all characters in it, and of the lengths."""
+    """Yield codes that are equal for equal maps: of all characters, and of the lengths."""
     offsets = np.frombuffer(texts.buffers()[1], np.int32, len(texts) + 1)
     for ends, content in (
         (offsets[edges], texts.buffers()[2]),

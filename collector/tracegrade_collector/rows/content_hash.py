@@ -22,7 +22,7 @@ SEED_BYTES = 8
 def shared_seed(
     resource: bytes | None, resource_url: str, scope: bytes | None, scope_url: str
 ) -> int:
-    """Return the seed of all items of one scope; None is another resource than an empty one."""
+    """Return the seed of all items of one scope; None and an empty resource differ."""
     found = blake2b(digest_size=SEED_BYTES)
     for part in (resource, resource_url.encode(), scope, scope_url.encode()):
         found.update((0 if part is None else len(part) + 1).to_bytes(8))

@@ -17,7 +17,7 @@ from tracegrade_collector.rows.wire import NonCanonicalBytes, owned
 from tracegrade_lake.columns import MAP, TEXT
 
 LETTER: Final = pa.uint8()
-"""A letter as its byte, so that the letters of an item's entries are a text already."""
+"""A letter as its byte, so that the letters of an item's entries form a text."""
 
 
 _UNSET: Final = pa.array([ord(EMPTY[0]), ord(NO_VALUE)], LETTER)
@@ -61,7 +61,7 @@ def entry_columns(lists: pa.ListArray, name_of: Callable[[int], str]) -> EntryCo
 
 
 def typed_texts(values: pa.StructArray) -> TypedTexts:
-    """Return the texts and letters of `AnyValue`s; one that is NULL has the letter of no value.
+    """Return the texts and letters of `AnyValue`s; NULL has the letter of no value.
 
     Raises:
         NonCanonicalBytes: A value is set twice.
@@ -110,7 +110,7 @@ def _repeated(keys: pa.StringArray, lists: pa.ListArray) -> pa.BooleanArray | No
 
 
 def _key_lists(codes: pa.Int32Array, offsets: pa.Int32Array) -> list[bytes]:
-    """Return each different list of keys once, as its codes; spans of one kind have the same."""
+    """Return each different list of keys once, as its codes; spans of one kind share one."""
     bounds = pc.multiply(offsets, pa.scalar(codes.type.byte_width, pa.int32()))
     as_bytes = pa.BinaryArray.from_buffers(
         pa.binary(), len(offsets) - 1, [None, bounds.buffers()[1], codes.buffers()[1]]

@@ -203,7 +203,7 @@ def _note_zeros(oversize: Oversize, field: str, ids: pa.StringArray, zeros: byte
 
 
 def _body_types(bodies: pa.StructArray, letters: pa.UInt8Array) -> pa.StringArray:
-    """Return the letter of each body as a text; NULL if there is no body at all."""
+    """Return the letter of each body as a text; NULL without a body."""
     offsets = pa.arange(0, len(letters) + 1).cast(pa.int32())
     texts = pa.StringArray.from_buffers(len(letters), offsets.buffers()[1], letters.buffers()[1])
     return pc.if_else(bodies.is_valid(), texts, pa.scalar(None, TEXT))

@@ -1,10 +1,4 @@
-"""Keeps the memory of a process that makes and drops large arrays all day at one size.
-
-By default there are three allocators (Arrow's, C's for the decoder in Rust, Python's), and each
-keeps what it was given. Here Arrow uses C's, so that one stage's memory serves the next. Large
-blocks are kept during a round, because mapping them again costs time in the kernel, and returned
-at its end.
-"""
+"""Limits the memory of a process that makes and drops large arrays all day."""
 
 import ctypes
 from typing import Any, Final
@@ -33,6 +27,6 @@ def give_back() -> None:
 
 
 def _glibc() -> Any:
-    """Return the C library if it has these knobs; others (musl, macOS) need none or have none."""
+    """Return the C library if it has these options; musl and macOS do not need them."""
     libc = ctypes.CDLL(None)
     return libc if hasattr(libc, "malloc_trim") and hasattr(libc, "mallopt") else None

@@ -32,17 +32,17 @@ length.
 
 PIECE_CHARS: Final = 1 << 20
 PIECE_BYTES: Final = 3 << 18
-"""Encoded at once: a multiple of three, so that base64 of all pieces is that of the whole."""
+"""Bytes encoded at once: a multiple of three, so the pieces' base64 is that of the whole."""
 
 STRING_VALUE: Final = 1
 """The number of an `AnyValue`'s member."""
 
 
 class Shorten(Protocol):
-    """Makes a text in UTF-8 one that is not too long."""
+    """Shortens a text in UTF-8 if it is too long."""
 
     def __call__(self, text: bytes, length: int | None = None) -> bytes:
-        """Return it; of a text that is only the beginning of another, with the length of that."""
+        """Return the text; `length` is that of the whole if it is only a beginning."""
 
 
 def shortened(body: bytes, signal: Signal, shorten: Shorten) -> bytes:
@@ -64,7 +64,7 @@ def _rewritten(body: bytes, descriptor: Any, shorten: Shorten) -> bytes:
 
 
 def _most_json_bytes(body: bytes) -> int:
-    """Return about how long nested values of a message can be as JSON; short ones are not long."""
+    """Return about the most bytes of nested values as JSON; 0 for short messages."""
     if len(body) * ESCAPE_CHARS <= MOST_NESTED_BYTES:
         return 0
     controls = len(body) - len(body.translate(None, CONTROLS))
@@ -79,11 +79,11 @@ class _Values:
         self._left = MOST_NESTED_BYTES
 
     def text(self, content: bytes) -> bytes | None:
-        """Return a text that is not too long; None if this one is not."""
+        """Return a shortened text; None if this one is short enough."""
         return self._shorten(content) if len(content) >= LONG_BYTES else None
 
     def short(self, content: bytes) -> bytes | None:
-        """Return a value, given as the bytes of an `AnyValue`, that is not too long; or None."""
+        """Return the bytes of an `AnyValue`, shortened; None if it is short enough."""
         before = content
         content = WireRewriter(self.text, None, LONG_BYTES).rewritten(content, AnyValue.DESCRIPTOR)
         value, is_long = AnyValue.FromString(content), len(content) >= LONG_BYTES
@@ -100,7 +100,7 @@ class _Values:
         return None if content is before else content
 
     def _nested_text(self, value: AnyValue) -> bytes | None:
-        """Return a nested value as JSON, as far as it may be kept; None if it may be whole."""
+        """Return the part of a nested value's JSON to keep; None if all of it may stay."""
         written, length = bytearray(), 0
         most = max(0, min(2 * LONG_BYTES, self._left))
         for piece in _pieces(value):

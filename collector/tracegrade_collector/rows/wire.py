@@ -84,7 +84,7 @@ class SharedBytes(NamedTuple):
 
 
 class ScopeBlock(NamedTuple):
-    """The items of one scope of one resource, each a `Span` or `LogRecord` in its own bytes."""
+    """The items of one scope of one resource, each as its own bytes of `Span` or `LogRecord`."""
 
     shared: SharedBytes
     items: Sequence[bytes]
@@ -141,10 +141,7 @@ def _control_characters(content: bytes) -> int:
 
 
 def item_columns(bodies: Sequence[bytes], signal: Signal) -> pa.RecordBatch:
-    """Return all spans or log records of some requests as one column per field, named as in OTLP.
-
-    Each array keeps the whole batch in memory, several times the bytes read; `owned` is a copy.
-    """
+    """Return all spans or log records of some requests, one column per field of OTLP."""
     groups, *inner = _PATHS[signal]
     items = _handler(signal).list_to_record_batch(bodies)[groups].values
     for name in inner:
@@ -209,7 +206,7 @@ def _pool(*also: str) -> DescriptorPool:
 
 
 def _make_bytes(message: DescriptorProto, field: FieldDescriptorProto) -> None:
-    """Let a member be bytes; a single one still tells absent from empty, as a message does."""
+    """Make a member bytes; if it is single, absent and empty still differ, as for a message."""
     field.type = FieldDescriptorProto.TYPE_BYTES
     field.ClearField("type_name")
     if field.label != FieldDescriptorProto.LABEL_REPEATED:

@@ -198,7 +198,7 @@ def _plan_date(
 
 
 def _is_worth(files: Sequence[LiveFile], new: Sequence[LiveFile], now: datetime) -> bool:
-    """Return whether a date that is over should be sorted: much of it is not, or has waited."""
+    """Return whether a past date should be sorted: much of it is unsorted, or has waited."""
     if not new:
         return False
     late_ms = (now - timedelta(days=LATE_DAYS)).timestamp() * 1000
@@ -283,7 +283,7 @@ class _Rewrite:
         )
 
     def _lineage(self) -> frozenset[str]:
-        """Return what the files replaced when they were written."""
+        """Return the files that these files replaced when they were written."""
         names: frozenset[str] = frozenset()
         for file in self._group.files:
             with self._open(file) as parquet:
@@ -342,7 +342,7 @@ def _batch_rows(parquet: pq.ParquetFile) -> int:
 
 
 def _as(schema: pa.Schema, rows: pa.Table) -> pa.Table:
-    """Return the rows with all columns of the table as it is now; those they lack are NULL."""
+    """Return the rows with all columns of the table today; missing ones are NULL."""
     columns = [
         rows[field.name].cast(field.type)
         if field.name in rows.column_names
@@ -354,7 +354,7 @@ def _as(schema: pa.Schema, rows: pa.Table) -> pa.Table:
 
 @contextmanager
 def _spill_folder(state: Path) -> Iterator[Path]:
-    """Give an empty folder on the local disk, which is gone afterwards."""
+    """Yield an empty folder on the local disk, which is removed afterwards."""
     folder = state / SPILL_FOLDER
     shutil.rmtree(folder, ignore_errors=True)  # left by a killed process; the lock is held
     make_folder(folder)

@@ -78,10 +78,10 @@ class _Operand(NamedTuple):
 
 
 def parse_condition(text: str, tables: Iterable[Table]) -> RowCondition:
-    """Return what the text says about rows of these tables.
+    """Return the condition of a text on rows of these tables.
 
     Raises:
-        BadCondition: It cannot be parsed; the message says where.
+        BadCondition: It cannot be parsed; the message names the position.
     """
     columns = {
         column.name: column

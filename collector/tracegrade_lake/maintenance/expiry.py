@@ -33,7 +33,7 @@ RETENTION_HOURS = 7 * 24
 
 SECS_PER_DAY = 24 * 3600
 LEFTOVER_SECS = SECS_PER_DAY
-"""Age at which a file that is in no table, and was in none lately, is taken for a leftover."""
+"""Age at which a file that no table has, or had lately, counts as a leftover."""
 
 RAW = (RAW_SPANS.name, RAW_LOGS.name)
 ASIDE = ("_quarantine/",)
@@ -119,7 +119,7 @@ def clean(lake: Lake, note: Note, *, dry_run: bool = False) -> Expired:
 
 
 def expire_set_aside(lake: Lake, older_than_days: float, *, dry_run: bool = False) -> Expired:
-    """Remove files of quarantine and dead letters that are older than so many days, at least 1."""
+    """Remove files of quarantine and dead letters older than a number of days, at least 1."""
     oldest_ns = time.time_ns() - int(max(older_than_days, 1) * SECS_PER_DAY * 1e9)
     removed = 0
     for name, count in COUNTED_APART.items():
@@ -238,9 +238,9 @@ def _clean_staged(lake: Lake, *, dry_run: bool) -> Expired:
 
 
 def leftover_files(lake: Lake, name: str, now: datetime) -> list[StoredFile]:
-    """Return the files of a table's folder that neither the table nor a reader needs any more.
+    """Return the files of a table's folder that neither the table nor a reader needs.
 
-    Listed before the log is read: a file that is committed in between is live then.
+    The folder is listed before the log is read: a file that is committed in between is live then.
     """
     newest_ms = (now.timestamp() - LEFTOVER_SECS) * 1000
     stored = [file for file in lake.stored_files(name) if file.modified_ms < newest_ms]
@@ -260,7 +260,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 COUNTED_APART: Final = {"quarantine": lambda _: 1, "dead_letters": _lines}
-"""Folders of what did not become rows, and how to count what one of their files holds."""
+"""Folders of content that did not become rows, and functions that count it in a file."""
 
 
 def _plus(one: Expired, other: Expired) -> Expired:

@@ -133,7 +133,7 @@ class Inspector:
 def _differences(
     now: Snapshot, file: LiveFile, size: int | None, parquet: pq.ParquetFile
 ) -> Iterator[str]:
-    """Yield how a file differs from what the log says about it."""
+    """Yield the differences between a file and its entry in the log."""
     if size is not None and size != file.size:
         yield f"has {size} bytes, the table's log says {file.size}; see `lake repair`"
     if parquet.metadata.num_rows != file.rows:
@@ -151,7 +151,7 @@ def _differences(
 
 
 def _page_faults(parquet: pq.ParquetFile, name: str) -> Iterator[str]:
-    """Yield what is wrong inside; reading the pages raises for those that cannot be decoded."""
+    """Yield the faults inside a file; reading the pages raises if one cannot be decoded."""
     hashes: list[pa.Array] = []
     for batch in parquet.iter_batches(BATCH_ROWS):
         if name == RAW_SPANS.name:

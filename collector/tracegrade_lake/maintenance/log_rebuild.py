@@ -33,7 +33,7 @@ Requests = Mapping[str, np.ndarray]
 
 @dataclass(frozen=True)
 class FoundFile:
-    """A data file of a raw table that lies in its folder."""
+    """A data file of a raw table in its folder."""
 
     path: str
     size: int
@@ -61,7 +61,7 @@ class FoundFiles(NamedTuple):
 
 
 def find_files(lake: Lake, name: str) -> FoundFiles:
-    """Read the footer of every data file of a raw table, and the columns that tell the request."""
+    """Read each data file's footer, and the columns that identify the request."""
     found = FoundFiles([], [])
     for stored in lake.stored_files(name):
         if stored.path.startswith("date=") and stored.path.endswith(".parquet"):

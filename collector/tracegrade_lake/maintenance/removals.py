@@ -32,7 +32,7 @@ NOBODY: Final = ""
 """Stands for the collector of rows that none received: those of built tables."""
 
 MAX_HISTORY: Final = 1000
-"""Removals listed one by one, the last ones; the totals cover all."""
+"""Most removals that are listed, newest last; the totals cover all."""
 
 
 @contextmanager
@@ -59,7 +59,7 @@ def recording(
 
 
 def note_removal(lake: Lake, name: str, counts: Mapping[str, int], command: str) -> None:
-    """Count what is about to be removed from outside the tables, such as dead letters.
+    """Count items that are about to be removed from outside the tables, such as dead letters.
 
     Raises:
         LakeDamaged: The counts so far cannot be read.

@@ -22,7 +22,7 @@ from tracegrade_lake.storage import StagedFile
 
 LINEAGE = b"tracegrade.replaces"
 ERASED_FROM = b"tracegrade.erased_from"
-"""In a footer: JSON list of the files whose rows these were, one after the other; all are gone."""
+"""Footer key of a JSON list of the removed files that had these rows, in sequence."""
 
 
 class Lineage(NamedTuple):
@@ -50,7 +50,7 @@ def lineage_of(file: pq.ParquetFile) -> Lineage | None:
 
 
 def rewrite_id(names: Iterable[str], purpose: str) -> str:
-    """Return the id of a rewrite: the same for the same files and purpose, so repeats replace."""
+    """Return a rewrite's id, the same for the same files and purpose, so repeats replace."""
     return hashlib.blake2b(
         "\n".join([purpose, *sorted(names)]).encode(), digest_size=8
     ).hexdigest()
@@ -101,7 +101,7 @@ class Rewriter:
         return self.staged
 
     def discard(self) -> None:
-        """Remove what was written."""
+        """Remove the written files."""
         if self._open:
             self._open.abandon()
             self._open = None

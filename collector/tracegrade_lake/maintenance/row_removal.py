@@ -158,9 +158,9 @@ def remove_staged(
 
 
 def put_aside(lake: Lake, trace_ids: Sequence[str]) -> list[Path]:
-    """Return files of tables that a repair put aside, if they hold rows of the traces or are torn.
+    """Return files of tables set aside by a repair, if they are torn or have rows of the traces.
 
-    Such tables are built ones, which are built again from the rows that are left.
+    Such tables are built ones, which are built again from the remaining rows.
     """
     return [
         path

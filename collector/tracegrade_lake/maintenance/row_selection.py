@@ -24,7 +24,7 @@ from tracegrade_lake.storage import StoredFile
 BATCH_ROWS: Final = 8_192
 TRACE_ID_DIGITS: Final = 32
 ID_COLUMNS: Final = ("trace_id", "trajectory_id")
-"""Columns that begin with the id of a row's trace; the first one that a table has counts."""
+"""Columns that begin with a row's trace id; a table's first one counts."""
 
 UNREADABLE: Final = (OSError, pa.ArrowException)
 
@@ -45,7 +45,7 @@ class RowSelection(NamedTuple):
 def rows_of_traces(
     table: Table, trace_ids: Sequence[str], also: RowCondition | None = None
 ) -> RowSelection | None:
-    """Return the rows of some traces; None if the table has no column that says whose they are.
+    """Return the rows of some traces; None if the table has no column for trace ids.
 
     Args:
         table: The table.

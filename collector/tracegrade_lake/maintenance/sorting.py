@@ -23,7 +23,7 @@ FILL = 0.5
 """Planned fill of a part: ranges of a sample do not hold equal amounts."""
 
 SAMPLED = 64
-"""One of so many rows of a part is sampled, in case it must be split again."""
+"""Rows of a part per sampled row, in case it must be split again."""
 
 _RANK = "rank"
 _SPILL_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
@@ -115,7 +115,7 @@ class Sorter:
 
 
 def _gathered(tables: Iterator[pa.Table], size: int) -> Iterator[pa.Table]:
-    """Yield the rows of the tables in larger tables, of at least so many bytes but the last."""
+    """Yield the rows of the tables in tables of a least size, except the last."""
     gathered: list[pa.Table] = []
     gathered_bytes = 0
     for table in tables:

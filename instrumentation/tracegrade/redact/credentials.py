@@ -34,7 +34,7 @@ def replace_in_headers(text: str) -> str:
 
 
 def replace_in_urls(text: str) -> str:
-    """Return the text with a mark for each user with a password in a URL, and for keys in one."""
+    """Return the text with marks for users with passwords, and for keys, in URLs."""
     text = _compiled(_USER_INFO).sub(_without_password, text)
     for pattern in _IN_URLS:
         text = _compiled(pattern).sub(rf"\1{URL}", text)

@@ -56,7 +56,7 @@ _REST: Final = re.compile(r"[^\s\x00-\x1f\"'`\\,;&|<>()\[\]{}，。、；！？�
 _REST_OF_VARIABLE: Final = re.compile(
     _REST.pattern[:-1] + r"*+(?:[&<>()\[\]{}][A-Za-z0-9_!@#$%^*+.:/-]++(?![=&|(]))*+"
 )
-"""Without the line end: in an environment file a value continues to the end of its line."""
+"""Stops before another name: in an environment file a value fills its line."""
 
 _BRACKETS: Final = re.compile(rf"[\[\]{{}}]|{_ESCAPES}([\"'])")
 _CODE_NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z_]*(?:\.[A-Za-z_]+)*\Z")

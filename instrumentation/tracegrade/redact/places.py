@@ -20,7 +20,7 @@ from tracegrade.redact.patterns import (
 
 QUOTE: Final = r"(?:\\*[\"'`]|&quot;|&#3[49];|%2[27])"
 BARE_QUOTE: Final = r"(?:[\"'`]|&quot;|&#3[49];|%2[27])"
-"""Begins a pattern: `re` would look for a quote from each backslash of a run to its end."""
+"""Beginning of a pattern, because `re` would search for a quote from each backslash."""
 
 TEXT: Final = r"(?P<value>(?:[^\"'\\]|\\+[^\"'\\])+)"
 IN_QUOTES: Final = rf"[bru]?\\*[\"']{TEXT}\\*[\"']"

@@ -34,5 +34,5 @@ class Words:
 
 
 def _may_hide(found: str, word: str) -> bool:
-    """Return whether a place of one word may be the only sign of another, which begins in it."""
+    """Return whether a match of one word may hide another word that begins in it."""
     return any(word.startswith(found[start:]) for start in range(len(found)))

@@ -99,7 +99,7 @@ def _context(folder: Path) -> UndoContext:
 
 
 def _run(folder: Path, command: Sequence[str]) -> None:
-    """Run a command; what it prints goes to stderr, so that stdout has one line an entry."""
+    """Run a command; its output goes to stderr, so stdout has one line per entry."""
     done = subprocess.run(  # noqa: S603 - what the agent's own program wrote down
         list(command), cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False
     )

@@ -1,4 +1,4 @@
-"""A rollback journal: JSON Lines that say how to undo what is being done, before it is done.
+"""A rollback journal: JSON Lines with the undo of each write, recorded before the write.
 
     {"object": "files:data/clean/a.csv", "undo": {"delete": "data/clean/a.csv"}, "done": false}
     {"object": "files:data/clean/a.csv", "done": true}

@@ -48,7 +48,7 @@ _SAMPLE: Final = 8
 _WAKE_AT: Final = 512
 _DELAY_SECS: Final = 1.0
 _PAUSE_SECS: Final = 0.2
-"""At least so long after a request, the next is not sent for the end of a run alone."""
+"""Least time after a request before the end of a run alone causes another."""
 _RETRY_SECS: Final = 5.0
 _LONGEST_WAIT_SECS: Final = 60.0
 
@@ -218,7 +218,7 @@ class ExportProcessor(TracegradeProcessor):
             ask.done.set()
 
     def _next(self, asks: "queue.SimpleQueue[_Flush | None]") -> _Flush | None:
-        """Wait until there is something to do; for the end of a run, not right after a request."""
+        """Wait for work; for the end of a run, not right after a request."""
         now = time.monotonic()
         ask = _get(asks, self._retry_at - now if self._sending else self._limits.delay_secs)
         self._is_called = False

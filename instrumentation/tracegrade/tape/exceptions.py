@@ -15,7 +15,7 @@ _BUILTINS: Final = "builtins"
 
 
 class ReplayedError(Exception):
-    """An error on a tape whose own class is not loaded; a class of that name, below this one."""
+    """An error on a tape whose own class is not loaded; its class has that name, too."""
 
 
 class ReplayMiss(RuntimeError):

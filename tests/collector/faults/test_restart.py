@@ -330,7 +330,7 @@ def test_full_log_is_refused_until_it_has_landed(tmp_path: Path) -> None:
 
 
 def is_removed(folder: Path) -> bool:
-    """Remove a folder, and return whether it is empty: another process may write into it."""
+    """Remove a folder, and return whether it is gone: another process may write into it."""
     shutil.rmtree(folder, ignore_errors=True)
     return not folder.exists()
 

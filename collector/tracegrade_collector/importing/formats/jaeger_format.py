@@ -145,7 +145,7 @@ def _write(span: Span, found: JsonObject, tags: dict[str, Any], ignored: Counter
 
 
 def _write_references(span: Span, found: JsonObject) -> None:
-    """The parent is the first span of the trace that this is a child of, else that it follows."""
+    """Write the parent, which is a CHILD_OF reference if there is one, and links to others."""
     references = [
         (
             str(_at(each, "refType")),

@@ -241,7 +241,7 @@ def _no_code(languages: Collection[str]) -> str:
 
 
 def _listed(value: Any, fields: FieldMap, field: str, is_one: Any) -> list[Any] | None:
-    """Return the list of a field, in a record or the record itself, if it begins as it should."""
+    """Return the list of a field, or a record that is a list, if its beginning is valid."""
     found = value if isinstance(value, list) else fields.find(value, field)
     if isinstance(found, str) and found.lstrip().startswith("["):
         found = _parsed(found)

@@ -35,7 +35,7 @@ def fits(record: Any) -> bool:
 
 
 def read(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
-    """Yield a part for each batch of a file, and one for each record that has none."""
+    """Yield a part for each batch of a file, and one for each record without any."""
     with open_plain(path) as file:
         for record in read_records(file):
             yield from _parts(f"{path}:{record.line}", record)

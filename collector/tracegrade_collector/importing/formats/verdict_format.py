@@ -50,7 +50,7 @@ SOURCE: Final = "import"
 """Author of verdicts in a file that names none."""
 
 _KINDS: Final = ("human", "judge")
-"""Kinds of sources: a source is of a kind if it is the word, or begins with it and a colon."""
+"""Kinds of sources: a source begins with the word, alone or before a colon."""
 _KIND_WORDS: Final = re.compile("|".join(_KINDS), re.IGNORECASE)
 
 _DECIDING: Final = frozenset(
@@ -72,7 +72,7 @@ class NoVerdict(Exception):
 
 
 def fits(head: bytes, record: Any, paths: Mapping[str, str]) -> bool:
-    """Return whether a file that begins so, or whose fields are mapped so, is of this format."""
+    """Return whether a file with this beginning, or with these mapped fields, has this format."""
     if any(field in paths for field in (*_RUN_IDS, "value", "label", "subject", "verdicts")):
         return True
     names = record if isinstance(record, dict) else _header(head)
