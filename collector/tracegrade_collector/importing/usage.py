@@ -6,9 +6,10 @@ report the input without its cached parts, Google reports the output without its
 Langfuse reports each part separately. The spelling shows which provider counted, unless the total
 only fits another way of counting.
 
-Sources: https://platform.claude.com/docs/en/build-with-claude/prompt-caching (Anthropic),
-https://ai.google.dev/api/generate-content#UsageMetadata (Google), `ModelUsage` (Inspect).
-LiteLLM's `prompt_tokens` include Anthropic's `cache_…_input_tokens`, which it also reports.
+Anthropic documents this at
+https://platform.claude.com/docs/en/build-with-claude/prompt-caching, Google at
+https://ai.google.dev/api/generate-content#UsageMetadata, and Inspect in `ModelUsage`. LiteLLM's
+`prompt_tokens` include Anthropic's `cache_…_input_tokens`, which it also reports.
 """
 
 from collections.abc import Iterable, Mapping
