@@ -31,7 +31,7 @@ class Column:
     name: str
     type: pa.DataType
     meaning: str
-    """What it says, in which unit and range, and what NULL says."""
+    """Meaning, unit and range, and the meaning of NULL."""
 
     struct: "Struct | None" = None
     """Declares the fields, where the type is a struct or a list of structs."""

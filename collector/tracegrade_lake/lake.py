@@ -172,7 +172,7 @@ class Lake:
         """Open a file of the table (its path inside the table) for reading, by row groups too.
 
         Raises:
-            LakeDamaged: It is gone, or no Parquet file.
+            LakeDamaged: It is missing, or not a Parquet file.
             LakeUnreachable: The object store does not answer.
         """
         storage = self._table(table)
@@ -187,7 +187,7 @@ class Lake:
         """Yield the live files of a raw table, opened, those with the latest received rows first.
 
         Raises:
-            LakeDamaged: One is gone, or no Parquet file.
+            LakeDamaged: A file is missing, or not Parquet.
         """
         newest_first = sorted(
             self.live_files(table), key=lambda file: file.last_received_ns, reverse=True

@@ -25,7 +25,7 @@ def is_noted(content: bytes | None, location: str | Path) -> bool:
     """Return whether a lake's note has this version; False if it is older or missing.
 
     Args:
-        content: Of `lake.json`; None if there is none.
+        content: Content of `lake.json`; None if it does not exist.
         location: The lake's path or URL.
 
     Raises:

@@ -6,8 +6,8 @@ accepted store obeys. Therefore only one of two processes gets a free lease. Its
 again and again. A lease is free once it was given back, or was not renewed for its time. The
 store's clock decides, because it dates the objects, so a machine's own clock may be wrong.
 
-A holder that stalls for longer than its lease lasts finds that out only later. So what is done
-under a lease is checked again where it counts, at the commit.
+A holder that stalls for longer than its lease lasts finds that out only later. So work under a
+lease is checked again at the commit.
 """
 
 import json

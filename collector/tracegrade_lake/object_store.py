@@ -267,8 +267,8 @@ class TableObjects:
     def publish(self, staged: Sequence[StagedFile]) -> dict[str, str]:
         """Put staged files unless they are there already; a different object there stays.
 
-        An interrupted try may have left other rows under a path, and another writer may be about
-        to commit them, so no object is ever overwritten. The staged files stay until they are
+        An interrupted attempt may have left other rows under a path, which another writer may be
+        about to commit. So no object is ever overwritten. The staged files stay until they are
         committed: another call knows its objects by them.
         """
         with self.writing():

@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _without_verbose(arguments: Sequence[str]) -> tuple[list[str], bool]:
-    """Return the arguments without `--verbose`, which may stand anywhere before a `--`."""
+    """Return the arguments without `--verbose`, which may be anywhere before a `--`."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     ours = [argument for argument in arguments[:end] if argument != "--verbose"]
     return [*ours, *arguments[end:]], len(ours) < end
@@ -93,7 +93,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _missing(entry: EntryPoint, error: ModuleNotFoundError) -> Exception:
-    """Return which extra brings a module that a command needs; our own modules have none."""
+    """Return an error that names the extra with a missing module; tracegrade's need none."""
     package = entry.module.split(".")[0]
     if package == "tracegrade" or (error.name or "").startswith("tracegrade"):
         return error
@@ -148,7 +148,7 @@ def _load(entry: EntryPoint) -> Any:
 
 
 def _explain(error: typer.TyperException, arguments: Sequence[str]) -> int:
-    """Say what is wrong with the arguments; a command that wants some shows its help instead."""
+    """Report an error in the arguments; a command without required ones shows its help instead."""
     text = error.format_message().strip()
     if text.startswith("Usage:"):
         echo(text, err=True)

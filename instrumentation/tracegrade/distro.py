@@ -213,7 +213,7 @@ def _announce(chosen: list[Instrumentor], unknown: list[str]) -> None:
 
 
 def _say_nothing(_line: str) -> None:
-    """Say what the process that started this one has said."""
+    """Repeat the messages of the process that started this one."""
 
 
 def _say(line: str) -> None:

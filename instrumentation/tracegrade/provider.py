@@ -195,7 +195,7 @@ def _together(before: Given, now: Given) -> Given:
 
 @guarded
 def flush(timeout_secs: float = 10) -> None:
-    """Send what is queued now, and wait for it; for `timeout_secs` at most."""
+    """Send the queued spans, and wait for them, for `timeout_secs` at most."""
     for _ in unsent_after(state.sending, timeout_secs):
         pass  # it continues to send
 

@@ -84,7 +84,7 @@ def _describe(environment: MutableMapping[str, str], attributes: Mapping[str, st
 
 
 def _warn_of_node(program: str, endpoint: str) -> None:
-    """Say that only Python is instrumented; what these start may still be Python."""
+    """Report that only Python is instrumented; these commands may still start Python."""
     name = Path(program).name.partition(".")[0]
     if name in _NODE:
         echo(

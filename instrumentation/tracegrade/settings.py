@@ -54,7 +54,7 @@ class Settings:
     max_content_chars: int = MAX_CONTENT_CHARS
     """Longer texts are cut, and `tracegrade.truncated` names them."""
     objects: Objects = Objects.NAME
-    """What is written of objects of unknown classes, and whether exceptions are asked `str()`."""
+    """Text for objects of unknown classes, and whether `str()` of exceptions is called."""
     redact: Redact | None = None
     """The user's own rule, (attribute key, text) -> text, after tracegrade's, in the exporter's
     thread.

@@ -160,12 +160,12 @@ class TlsTransport(asyncio.Transport):
         return self._layer.outside.is_closing()
 
     def pause_reading(self) -> None:
-        """Stop passing on what is received, until `resume_reading`."""
+        """Stop passing on received data, until `resume_reading`."""
         self._layer.is_paused = True
         self._layer.outside.pause_reading()
 
     def resume_reading(self) -> None:
-        """Pass on what is received again, first what was decrypted before."""
+        """Pass on received data again, first the data decrypted before."""
         self._layer.is_paused = False
         self._layer.outside.resume_reading()
         asyncio.get_running_loop().call_soon(self._layer.data_received, b"")

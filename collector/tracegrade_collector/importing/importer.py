@@ -1,10 +1,10 @@
 """Files → the lake, each span and verdict once: imported again, a file adds only what is new.
 
-A span is known by its content hash, which covers its ids, all its fields, resource and scope.
-Log records have no ids, so equal ones are counted: what a file has more than the lake is added.
-`importing/` reads the files of every format as requests and verdicts.
-What is read goes the way of the collector: records with rising sequence numbers, rows, synced
-files, a commit with an application transaction.
+A span is known by its content hash, which covers its ids, all its fields, resource and scope. Log
+records have no ids, so equal ones are counted: what a file has more than the lake is added.
+`importing/` reads the files of every format as requests and verdicts. Imported items take the
+collector's way: records with rising sequence numbers, rows, synced files, a commit with an
+application transaction.
 """
 
 import fcntl

@@ -76,7 +76,7 @@ def _keys_of_call(call: OpenCall) -> Iterator[Hashable]:
 
 
 def _keys_of_reply(call_id: str | None, name: str | None) -> Iterator[Hashable]:
-    """Yield where its call may stand, the best place first."""
+    """Yield the queues that may have its call, the best one first."""
     if call_id is not None:
         yield ("id", call_id)
     yield ("without id", name) if name else "without id"

@@ -49,7 +49,7 @@ def _plain_times(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def time_ns(value: Any) -> int:
-    """Return a time of a record; 0 for what is none."""
+    """Return a time of a record; 0 for other values."""
     return nanoseconds(value.isoformat() if isinstance(value, datetime) else value) or 0
 
 

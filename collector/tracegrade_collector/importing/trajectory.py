@@ -1,4 +1,4 @@
-"""A run of an agent as other tools keep it → spans of our own dialect.
+"""A run of an agent in another tool's form → spans of tracegrade's own dialect.
 
 A run becomes an `invoke_agent` span with task, trial and outcome. Below it are a `chat` span for
 each message of the model, an `execute_tool` span for each result and a `plan` span for each plan.

@@ -3,7 +3,7 @@
 Run by the receiver as `python -m tracegrade_collector.land.lander_main OPTIONS`. It reads JSON
 lines from its standard input: `{"land": {"lake": ..., "state": ..., "collector_id": ...}}` adds a
 log to land, and `{"drain": true}` lands everything and ends. The end of the file means that the
-receiver is gone.
+receiver has ended.
 """
 
 import json

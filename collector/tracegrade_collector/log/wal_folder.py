@@ -178,8 +178,9 @@ class WalFolder:
     def sealed_segments(self) -> list[Path]:
         """Return the segments that will not grow any more, oldest first: all but the newest.
 
-        Listed twice: a listing shows for certain only what was there when it began, and landing a
-        segment before an older one that was overlooked would lose the older one.
+        The folder is listed twice, because a listing is certain only for entries that existed when
+        it began. Landing a segment before an older one that was overlooked would lose the older
+        one.
         """
         newest = max(self.segments(), default=None)
         return [segment for segment in self.segments() if newest and segment < newest]

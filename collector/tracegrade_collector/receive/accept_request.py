@@ -79,7 +79,7 @@ class Accepted(NamedTuple):
 
     rejections: list[Rejection]
     warning: str = ""
-    """What was not understood; nothing was refused for it."""
+    """Parts that were not understood; no item was refused because of them."""
 
 
 class Intake:

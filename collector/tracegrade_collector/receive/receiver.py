@@ -2,7 +2,7 @@
 
 Order of a start: claim the folder, cut a torn tail, open a new segment, listen, and only then
 start the lander. So a backlog never delays the first answer. Order of a stop: stop accepting,
-finish what is under way, sync and seal, let the lander land everything.
+finish open requests, sync and seal, let the lander land everything.
 """
 
 import asyncio

@@ -67,7 +67,7 @@ class Rate:
         """Return if a request may come in.
 
         Raises:
-            RateExceeded: What came before has not been worked off.
+            RateExceeded: Earlier requests have used up the rate.
         """
         if self.bytes_per_sec is None:
             return

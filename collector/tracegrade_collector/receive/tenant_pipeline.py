@@ -1,6 +1,6 @@
 """The pipeline of one tenant in the receiver: its log, its quarantine and its intake.
 
-Tenants share the process and nothing else: what one sends is in no file of another.
+Tenants share only the process: no file of one tenant has another's data.
 """
 
 import asyncio

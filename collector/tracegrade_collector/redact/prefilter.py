@@ -49,7 +49,8 @@ class Prefilter:
     def suspects(self, texts: pa.Array) -> Positions:
         """Return the positions of suspects, rising; of strings without an offset.
 
-        A hint may begin in one text and end in another; what is empty or NULL between is none.
+        A hint may begin in one text and end in another; empty or NULL texts between are not
+        suspects.
         """
         content = texts.buffers()[2] if len(texts) else None
         if not content:

@@ -1,10 +1,9 @@
 """Rows without secrets: column by column over one raw table, before anything of it is written.
 
 Most texts hold none, so `prefilter.py` finds the few that may, of all columns; these are treated
-together, one rule at a time. What was changed is said in the column `redacted`, by path and rule,
-never by value.
+together, one rule at a time. The column `redacted` lists changes by path and rule, never by value.
 
-Never touched: ids, hashes, times, counts, types. See `tracegrade.redact` for what is found.
+Never touched: ids, hashes, times, counts, types. `tracegrade.redact` has the rules.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

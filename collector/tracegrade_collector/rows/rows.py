@@ -2,8 +2,8 @@
 
 All spans of many requests are converted at once. `wire.py` reads the bytes, `item_columns.py`
 makes the columns, and this module joins them with the parts that spans share (resource, scope,
-record). What is written in a way that only protobuf reads rightly goes through `row_loop.py`.
-`messages.py` is the way back.
+record). Bytes in a form that only protobuf reads correctly go through `row_loop.py`. `messages.py`
+is the way back.
 """
 
 from collections.abc import Callable, Iterable, Sequence

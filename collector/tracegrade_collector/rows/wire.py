@@ -126,7 +126,7 @@ def repeated_bytes(body: bytes) -> int:
 
 
 def shared_bytes(shared: SharedBytes) -> int:
-    """Return about how many bytes each row of a scope has of what it shares.
+    """Return about how many shared bytes each row of a scope has.
 
     A control character of a nested value is written as six.
     """

@@ -117,17 +117,17 @@ class CompactionGroup(NamedTuple):
 def compact(
     lake: Lake, options: CompactOptions, note: Note, *, dry_run: bool = False
 ) -> Compacted:
-    """Compact all dates for which it pays, and return what was done.
+    """Compact all dates that are worth it, and return the counts.
 
     Args:
-        lake: Its tables.
-        options: Which, and how.
+        lake: The lake.
+        options: The tables, and limits.
         note: Gets a line of progress per date.
-        dry_run: Only say what would be done.
+        dry_run: Only count.
 
     Raises:
         LakeDamaged: A table's log or file cannot be read; all else is compacted.
-        LakeUnwritable: The disk refused; what was not committed is undone.
+        LakeUnwritable: The disk refused; uncommitted work is undone.
         MaintenanceBusy: Another process maintains the lake.
     """
     total, damaged = Compacted(), list[LakeDamaged]()

@@ -40,7 +40,7 @@ ASIDE = ("_quarantine/",)
 """Folders in a table that are not leftovers: what a repair put aside."""
 
 EXPIRED_NAME = "expired.json"
-"""In the state folder: the oldest date that was kept, by table."""
+"""File in the state folder: the oldest remaining date, by table."""
 
 COMMAND = "expire"
 DATE_PATIENCE_SECS = 60.0
@@ -82,14 +82,14 @@ def expire(
     """Remove dates older than so many days from the tables, then clean up.
 
     Args:
-        lake: Its tables.
-        older_than_days: Whole dates (UTC) that ended at least so long ago. At least 1: today
-            is still being written.
+        lake: The lake.
+        older_than_days: Whole dates (UTC) that ended at least so long ago. At least 1: today is
+            still being written.
         note: Gets a line of progress per date.
         keep_built: Only raw spans and logs expire; steps, trajectories and scores stay. They
-            repeat what was said in the traces, so they go too unless this is asked for.
-        tables: Which ones; none named: all.
-        dry_run: Only say what would be done.
+            repeat content of the traces, so they go too without this option.
+        tables: Names of tables; if empty, all.
+        dry_run: Only count.
 
     Raises:
         LakeDamaged: A table's log or file cannot be read.

@@ -51,7 +51,7 @@ class TableState:
 
     wrong: list[str] = field(default_factory=list)
     orphans: int = 0
-    """Files that are older than a day and in no version that is kept."""
+    """Files that are older than a day and in no remaining version."""
 
     orphan_bytes: int = 0
 
@@ -74,7 +74,7 @@ class Inspector:
         """Return the state of one version of a table.
 
         Raises:
-            Moved: A newer version is without one of its files, which is gone; take that one.
+            Moved: A file of it was removed; a newer version does not have the file.
         """
         name = now.table.name
         state = TableState(now.version, len(now.files), sum(file.size for file in now.files))

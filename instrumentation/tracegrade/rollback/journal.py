@@ -4,7 +4,7 @@
     {"object": "files:data/clean/a.csv", "done": true}
 
 A later line with the same object updates the earlier one; `done` says that nothing of it is left
-to undo. A last line that is torn was cut off by a kill, before what it is about could begin.
+to undo. A torn last line was cut off by a kill, before its write could begin.
 """
 
 import json
@@ -70,7 +70,7 @@ def parse(content: bytes) -> ParsedJournal:
 
 
 def fault_of(line: bytes) -> str | None:
-    """Return why a line is no JSON object; None if it is one."""
+    """Return why a line is not a JSON object; None if it is one."""
     value = _value(line)
     return value if isinstance(value, str) else None
 
@@ -106,7 +106,7 @@ def _folder(value: Mapping[str, Any]) -> str | None:
 
 
 def name_fault(name: object) -> str | None:
-    """Return why a value names no object; None if it does."""
+    """Return why a value does not name an object; None if it does."""
     if type(name) is not str or not 0 < len(name) <= MAX_OBJECT_CHARS:
         return f"'object' has to be a text of 1 to {MAX_OBJECT_CHARS:,} characters"
     try:

@@ -223,7 +223,7 @@ def _perform(undo: Mapping[str, Any], context: UndoContext) -> None:
 
 
 def delete(path: Path) -> None:
-    """Delete a file, a link (not what it leads to) or a folder with all in it."""
+    """Delete a file, a link (not its target) or a folder with its content."""
     try:
         is_folder = stat.S_ISDIR(path.lstat().st_mode)
     except (FileNotFoundError, NotADirectoryError):

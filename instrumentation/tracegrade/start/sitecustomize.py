@@ -70,7 +70,7 @@ def program() -> str:
 
 
 def warn() -> None:
-    """Say that this Python has no tracegrade; not again in each process that it starts."""
+    """Report that this Python has no tracegrade, but not again in each process that it starts."""
     if os.environ.pop(ANNOUNCE, None):
         sys.stderr.write(
             f"tracegrade: warning: {sys.executable} has no tracegrade, so it will send no spans; "

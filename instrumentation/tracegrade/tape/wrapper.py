@@ -111,7 +111,7 @@ class _Call:
             self._give({"result": result})
 
     def refuse(self, why: str) -> None:
-        """Say that a tape cannot hold this call."""
+        """Report that a tape cannot hold this call."""
         if self._is_recorded:
             self._say("gave", refused=why)
 

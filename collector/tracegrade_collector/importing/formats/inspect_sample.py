@@ -1,8 +1,8 @@
 """Reads a sample of an Inspect log of any version: its messages, and facts from its events.
 
-Events know their message by its id; old logs have none, and there a model call is known by what it
-put out. The oldest logs have no events, and later ones keep events and attachments in
-`transcript`. The newest name the inputs of model calls by their positions in a pool.
+Events name their message by its id. Old logs have no ids; there a model call is matched by its
+output. The oldest logs have no events, and later ones keep events and attachments in `transcript`.
+The newest name the inputs of model calls by their positions in a pool.
 
 A simulated user is a model of the role `user`. Its messages as the assistant of its own
 conversation are the user's, and so are its tool calls. inspect_evals' tau2-bench logs that
