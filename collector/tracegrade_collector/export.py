@@ -1,4 +1,4 @@
-"""The lake's spans and log records as OTLP again: as JSON lines, or sent to an OTLP/HTTP endpoint.
+"""Exports the lake's spans and log records as OTLP: JSON lines, or requests to an endpoint.
 
 An item that a client sent twice is exported once. Entries with equal keys return to their original
 positions, and items with such keys are counted. So an export differs from the received data only

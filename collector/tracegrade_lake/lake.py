@@ -77,7 +77,7 @@ class Lake:
 
     @classmethod
     def create(cls, location: str | Path, state: str | Path | None = None) -> Lake:
-        """Return the lake at this path or URL; a folder is made if absent, for its owner alone.
+        """Return the lake at this path or URL; make a missing folder, for its owner alone.
 
         An object store is not asked: a bucket must be there, and needs nothing else.
 
@@ -292,7 +292,7 @@ class Lake:
         name: str,
         metadata: Mapping[bytes, bytes] | None = None,
     ) -> StagedFile | None:
-        """Write rows of one partition as they come, a row group at a time, as one synced file.
+        """Write rows of one partition as one synced file, a row group at a time.
 
         Args:
             table: The table; the rows have its columns but that of the partition, in its order.

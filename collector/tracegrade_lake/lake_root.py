@@ -37,7 +37,7 @@ TENANTS_FOLDER = "tenants"
 
 
 def lake_url(lake: str | Path) -> str | None:
-    """Return the URL of a lake on an object store, without a final slash; None for a path.
+    """Return a lake's URL without a final slash; None for a path.
 
     Raises:
         BadLakePath: It is a URL of another kind.

@@ -1,4 +1,4 @@
-"""Locks of a lake on an object store: leases that their holder renews and others can take over.
+"""Locks of a lake on an object store: leases that holders renew and others can take.
 
 Each taking of a lease is an object of its own, `_locks/NAME/NUMBER.json`, and the highest number
 holds it. It is put on the condition that it does not exist (`If-None-Match: *`), which every

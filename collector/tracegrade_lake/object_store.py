@@ -1,4 +1,4 @@
-"""A lake on an object store: whole objects, no rename, no sync, and responses that can be lost.
+"""A lake on an object store: whole objects, no rename, no sync, lost responses.
 
 An object appears whole or not at all, and stays once the store confirmed it. The conditional PUT
 (`If-None-Match: *`) makes commits safe: of two writers of one name exactly one wins. Data files

@@ -1,4 +1,4 @@
-"""Checks that a lake exists, has a known version, and is more than a folder of tenants' lakes."""
+"""Checks that a lake exists, has a known version, and holds more than tenants' lakes."""
 
 from shlex import quote
 from typing import Final
@@ -12,7 +12,7 @@ MOST_NAMED: Final = 5
 
 
 def check_is_lake(storage: Storage) -> None:
-    """Check that a lake exists, in a known version, and is not just a folder of tenants' lakes.
+    """Check that a lake exists, in a known version, and holds more than tenants' lakes.
 
     Raises:
         LakeDamaged: Its version cannot be read.

@@ -61,7 +61,7 @@ class _Entered(Attachment):
 
 
 class AgentRun:
-    """One run of an agent. Use it as a `with` or `async with` block; its methods write steps."""
+    """One run of an agent, a `with` or `async with` block; its methods write steps."""
 
     def __init__(
         self,
@@ -248,7 +248,7 @@ def agent_run(  # noqa: PLR0913 - all but the name are optional and by keyword
     user_input: object = None,
     tools: Sequence[Callable[..., Any] | Mapping[str, Any]] = (),
 ) -> AgentRun:
-    """Return the run of an agent on a task, for use as a `with` or `async with` block.
+    """Return the run of an agent on a task: a `with` or `async with` block.
 
     An exception that leaves the block marks the run as failed and propagates.
 

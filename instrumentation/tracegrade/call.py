@@ -57,9 +57,10 @@ class WrappedTool:
 
 
 class Call(Attachment):
-    """One call of a tool, made first of all: its span is current from `begin` to its end.
+    """One call of a tool; its span is current from `begin` to its end.
 
-    Every holder of a call can end it, even if a signal interrupts this module.
+    A call is made before anything else happens. Every holder of a call can end it, even if a
+    signal interrupts this module.
     """
 
     __slots__ = ("attributes", "is_ending", "is_over", "parent", "span", "tool")

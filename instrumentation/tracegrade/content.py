@@ -1,4 +1,4 @@
-"""Values to text at the time of the call, so that later changes by the host are not seen.
+"""Converts values to text at the time of the call, before the host changes them.
 
 Each text is JSON (a text is unchanged), valid Unicode, at most `max_content_chars` long and,
 unless the content mode is `full`, free of the secrets that `tracegrade.redact` knows. The C
@@ -23,7 +23,7 @@ from tracegrade.values.native_inspection import is_kind, named
 from tracegrade.whole_texts import whole_text
 
 WHOLE_CHARS: Final = 1_000_000
-"""A value of up to about this size is encoded whole; of a longer one only the beginning is."""
+"""Size up to which a value is encoded whole; of a larger one only the beginning is."""
 
 _PART_CHARS: Final = 8
 """Least size that a part of a container counts."""

@@ -117,7 +117,7 @@ def report(part: str, error: BaseException) -> None:
 
 
 def say(part: str, message: str, count: int = 1) -> None:
-    """Count an event that the user should know, and log it if it is the first at this place."""
+    """Count an event for the user, and log the first at this place."""
     first = part not in failures()
     note(part, count)
     if first:

@@ -116,7 +116,7 @@ def _is_content(key: str, value: AttributeValue) -> bool:
 
 
 def _by_hook(hook: Redact, key: str, text: str) -> str:
-    """Return the result of the user's rule for a text; no part of the text if the rule fails."""
+    """Return the result of the user's rule for a text; nothing if it fails."""
     try:
         clean = hook(key, text)
     except Exception as error:  # noqa: BLE001 - a user's rule may raise anything

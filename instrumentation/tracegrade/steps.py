@@ -69,7 +69,7 @@ def write_content(attributes: dict[str, Attribute], key: str, text: SpanText) ->
 
 
 def write_plan(context: Context, steps: Sequence[PlanStep], agent: str | None) -> None:
-    """Write a plan; a step that is a text becomes `{"text": ...}`, a text alone is a plan."""
+    """Write a plan; a text step becomes `{"text": ...}`, and a text alone is a plan."""
     listed = plain_of(steps, state.settings)
     if type(listed) is list:
         listed = [{"text": step} if type(step) is str else step for step in listed]

@@ -75,7 +75,7 @@ def _scope(scope: InstrumentationScope) -> InstrumentationScope:
 
 
 def whole_span(span: ReadableSpan) -> ReadableSpan:
-    """Return a span with whole texts in all its places; the same one if all of them are."""
+    """Return a span with whole texts everywhere; the same one if unchanged."""
     scope, resource = span.instrumentation_scope, span.resource
     texts: list[object] = [span.name, span.status.description, span.attributes]
     texts += [resource.attributes, resource.schema_url]

@@ -57,7 +57,7 @@ class OtlpPart(NamedTuple):
 
 
 def read_parts(path: Path) -> Iterator[OtlpPart]:
-    """Yield the requests of a file in order, and a part with a fault for each invalid one."""
+    """Yield the requests of a file in order, and a fault for each invalid part."""
     try:
         with path.open("rb") as file:
             yield from _parts(str(path), _plain(file))
@@ -113,7 +113,7 @@ def _is_object(text: bytes) -> bool:
 
 
 def _lines(first: bytes, file: io.BufferedReader) -> Iterator[bytes]:
-    """Yield the lines; of a line that is too long, only a beginning that is also too long."""
+    """Yield the lines; a line above the limit is cut, but stays above it."""
     line = first
     while line:
         yield line

@@ -33,7 +33,7 @@ from tracegrade_collector.errors import MalformedRequest
 
 ID_BYTES: Final = {"trace_id": 16, "span_id": 8, "parent_span_id": 8}
 BAD_ID: Final = b"\0"
-"""Replaces an id that is not hex. No id has this length, so its item is refused later."""
+"""Replaces an id that is not hex. Its length is invalid, so its item is refused later."""
 
 MAX_DEPTH: Final = 100
 """Messages inside one another; protobuf's own parser has this limit."""

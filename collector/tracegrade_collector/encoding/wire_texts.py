@@ -109,7 +109,7 @@ class Utf8Repair:
         self._left = MOST_REPLACED
 
     def __call__(self, text: bytes) -> bytes | None:
-        """Return the text with U+FFFD for bytes that are not UTF-8; None if all of it is UTF-8.
+        """Return the text with U+FFFD for invalid UTF-8; None if all of it is valid.
 
         Beyond `MOST_REPLACED` a text becomes one U+FFFD: many of them would triple a request.
         """

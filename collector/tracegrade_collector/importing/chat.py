@@ -242,7 +242,7 @@ def _inner(
 
 
 def _thought(block: dict[str, Any]) -> str | None:
-    """Return the text of a thought; None if the block is not a thought, or has no text."""
+    """Return the text of a thought; None for other blocks and thoughts without text."""
     text: Any = None
     if block.get("type") in _THOUGHT_TYPES:
         text = first(block, "thinking", "text", "content", "reasoning") or _summary(block)

@@ -1,4 +1,4 @@
-"""Files → the lake, each span and verdict once: imported again, a file adds only what is new.
+"""Files → the lake, each span and verdict once; a repeated import adds only new items.
 
 A span is known by its content hash, which covers its ids, all its fields, resource and scope. Log
 records have no ids, so equal ones are counted: what a file has more than the lake is added.

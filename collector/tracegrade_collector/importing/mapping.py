@@ -133,7 +133,7 @@ def parse_map(texts: Iterable[str]) -> dict[str, str]:
 
 
 def at_path(value: Any, path: str) -> Any:
-    """Return the value at a dotted path, or the value that is written as a path; else None."""
+    """Return the value at a dotted path, or the value written as a path; else None."""
     if path.startswith("="):
         return path[1:]
     if isinstance(value, dict) and path in value:

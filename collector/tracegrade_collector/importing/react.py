@@ -89,7 +89,7 @@ def _answered(step: Mapping[str, Any], call_id: str | None) -> Message | None:
 
 
 def _observed(step: Mapping[str, Any]) -> Any:
-    """Return the result of the action; an empty text is a result only if there is no other."""
+    """Return the result of the action; an empty text counts only without another."""
     result = _found(step, _RESULTS)
     return "" if result is None and any(step.get(key) == "" for key in _RESULTS) else result
 

@@ -1,4 +1,4 @@
-"""Reads records from files of JSON one at a time: lines of objects, a list, or one object."""
+"""Reads records from files of JSON one at a time: lines, a list, or one object."""
 
 import itertools
 import json
@@ -49,7 +49,7 @@ def _line_records(pieces: Iterable[bytes]) -> Iterator[FileRecord]:
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines; of a line that is too long, only a beginning that is also too long."""
+    """Yield the lines; a line above the limit is cut, but stays above it."""
     line = b""
     for piece in pieces:
         *ended, rest = piece.split(b"\n")

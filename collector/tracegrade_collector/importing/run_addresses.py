@@ -94,7 +94,7 @@ def _found(address: RunAddress, infos: Iterable[_SpanRunInfo]) -> FoundRuns:
 
 
 def _run_infos(lake: Lake, tasks: set[str]) -> Iterator[_SpanRunInfo]:
-    """Yield the run of each span of some tasks; one batch of spans at a time in memory."""
+    """Yield the run of each span of some tasks, with one batch in memory."""
     selected = pa.array(sorted(tasks), pa.string())
     columns = ["trace_id", "span_id", "parent_span_id", "attributes", "resource_attributes"]
     for file in lake.newest_files(RAW_SPANS.name) if tasks else ():

@@ -71,7 +71,7 @@ def _clean(verdicts: Sequence[VerdictRecord], redactor: Redactor) -> Iterator[Ve
 def _found(
     lake: Lake, by_key: Mapping[VerdictKey, VerdictRecord]
 ) -> Iterator[tuple[VerdictKey, tuple[str, VerdictRecord]]]:
-    """Yield the rows of the lake that have a wanted key, with their date; a file at a time."""
+    """Yield the lake's rows with a wanted key, and their date, one file at a time."""
     runs = pa.array({verdict["trajectory_id"] for verdict in by_key.values()}, pa.string())
     for file in lake.live_files(VERDICTS.name):
         rows = VERDICTS.named_today(lake.open_parquet(VERDICTS.name, file.path).read())

@@ -1,4 +1,4 @@
-"""Runs work in a second thread, one piece at a time, so files are written while rows are made.
+"""Runs work in a second thread, so files are written while rows are made.
 
 Compressing and syncing a file takes about as long as making its rows, and needs no Python.
 """

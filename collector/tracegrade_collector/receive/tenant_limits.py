@@ -24,7 +24,7 @@ class RateExceeded(Unavailable):
 
 
 class InFlight:
-    """Counts the bytes of requests in memory up to a limit; a part's bytes count in the whole."""
+    """Counts the bytes of requests in memory up to a limit, also in the whole's count."""
 
     def __init__(self, max_bytes: int, whole: "InFlight | None" = None) -> None:
         self.max_bytes = max_bytes

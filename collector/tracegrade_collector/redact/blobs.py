@@ -42,7 +42,7 @@ def replace_blobs(text: str, max_chars: int) -> str:
 
 
 def replace_encoded_blobs(encoded: bytes, max_chars: int) -> bytes:
-    """Do the same for a text in UTF-8; return the same object if it has no such run."""
+    """Do the same for a text in UTF-8; return the same object if unchanged."""
     parts: list[bytes] = []
     at = 0
     for start, end in _long_runs(encoded, max_chars):

@@ -23,13 +23,13 @@ def head_of(encoded: bytes, max_bytes: int) -> bytes:
 
 
 def note_at_end(text: str) -> str | None:
-    """Return the note at the end of a text that was cut before; None if there is none."""
+    """Return the note at the end of a text that was cut before; else None."""
     found = _NOTE.search(text[-NOTE_CHARS:])
     return found[0] if found else None
 
 
 def note(text: str, *, with_hash: bool) -> str:
-    """Return the note at the end of a text that was cut: its length, and SHA-256 if wished."""
+    """Return the note for the end of a cut text: its length, and optionally SHA-256."""
     return note_of(text.encode(), with_hash=with_hash)
 
 

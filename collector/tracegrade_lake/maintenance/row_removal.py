@@ -158,7 +158,7 @@ def remove_staged(
 
 
 def put_aside(lake: Lake, trace_ids: Sequence[str]) -> list[Path]:
-    """Return files of tables set aside by a repair, if they are torn or have rows of the traces.
+    """Return files set aside by a repair that are torn or have rows of the traces.
 
     Such tables are built ones, which are built again from the remaining rows.
     """

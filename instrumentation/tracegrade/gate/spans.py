@@ -106,7 +106,7 @@ _REASONING: Final = (
 
 
 def kind_of(span: ReadableSpan) -> SpanKind | None:
-    """Return the kind of a span; None if it does not matter to the gate or is not known yet.
+    """Return the kind of a span; None if it is irrelevant or not known yet.
 
     Some instrumentations write the kind only at the span's end.
     """

@@ -223,7 +223,7 @@ def kind_of(name: str) -> NameKind:
 
 
 def is_secret(kind: NameKind, name: str, text: str) -> bool:
-    """Return whether a text is a secret because of its name; the text is a value of type text.
+    """Return whether a text value is a secret because of its name.
 
     Words in place of a value (`required`, `string`), variables (`${PASSWORD}`) and labels of forms
     ("Password is required") are not secrets.

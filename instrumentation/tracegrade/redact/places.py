@@ -243,7 +243,7 @@ FORM_WORDS: Final = (
     *("sig", "://", ":54", ":6432", ":*:", "pin", "from-literal", "echo", "printf", "7z", "rar"),
     *("sqlcmd", "bcp", "net user", "/p:", "smbclient", "hmac=", "code=", "securestring", " -a "),
 )
-"""Words for texts with a form: each such text contains one of them, or one of the names' words."""
+"""Each text with a form contains one of these words, or of the names' words."""
 
 FORM_HINTS: Final = (
     TYPED_NAMES,

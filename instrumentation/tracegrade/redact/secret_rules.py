@@ -1,4 +1,4 @@
-r"""The rules that find secrets in texts and replace them, by name: for an agent and a collector.
+r"""Named rules that find and replace secrets in texts, for agents and collectors.
 
 `hints` select the texts for a rule. The rule then rewrites these, by patterns with replacements or
 by a function of one text. A text is examined as received, then decoded. The decoded copy has

@@ -242,7 +242,7 @@ class _Writer:
 
 
 def _as_name(name: object) -> Any:
-    """Return an object's name as a text; `...` if it is not a text, a path or a number."""
+    """Return an object's name as a text; `...` unless it is a text, path or number."""
     plain = _as_json(name)
     return str(plain) if type(plain) is int else plain if type(plain) is str else ...
 

@@ -116,7 +116,7 @@ def kind_of(undo: Mapping[str, Any]) -> str:
 
 
 def undo_fault(undo: object) -> str | None:
-    """Return why a value is not an undo; None if it is one. Its objects may still be missing."""
+    """Return why a value is not an undo, or None. Its objects may still be missing."""
     if not isinstance(undo, Mapping) or not undo:
         return f"an undo is a mapping with one of: {', '.join(KEYS)}"
     kinds = [kind for kind in KEYS if kind in undo]
@@ -265,7 +265,7 @@ def _restore_folder(path: Path, copy: Path) -> None:
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """Copy a file or link with its mode, times and owner; it is on the disk at the return."""
+    """Copy a file or link with its mode, times and owner, and sync it."""
     shutil.copy2(source, target, follow_symlinks=False)
     seen = source.lstat()
     with contextlib.suppress(PermissionError):  # only root may give files away

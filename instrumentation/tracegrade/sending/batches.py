@@ -251,7 +251,7 @@ class ExportProcessor(TracegradeProcessor):
         return True
 
     def _take(self) -> int:
-        """Take a batch out of the queue, and return its size; it is held until it is sent."""
+        """Take a batch out of the queue and hold it until it is sent; return its size."""
         size = self._limits.batch or self._exporter.batch_size()
         taken = self._sending
         for _ in range(min(size, len(self._spans))):

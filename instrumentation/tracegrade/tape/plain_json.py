@@ -10,7 +10,7 @@ _MAX_INT_BITS: Final = 14_000  # Python refuses to write an integer of more than
 
 
 def why_not_plain(value: object) -> str | None:
-    """Return the path of a value that JSON cannot restore with its type; None if all are fine."""
+    """Return the path of a value that JSON cannot restore with its type, or None."""
     try:
         return _fault(value, "$")
     except RecursionError:

@@ -9,8 +9,7 @@ from typing import Final
 from tracegrade.terminal.visible import echo, visible
 
 PLAIN_EVERY_SECS: Final = 1.0
-"""Seconds between lines of a log: a table has thousands of files, and a line for each is useless.
-"""
+"""Seconds between lines of a log, because a line for each of thousands of files is useless."""
 
 
 @contextmanager

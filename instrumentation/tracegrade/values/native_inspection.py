@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tracegrade.values.copying import Copy
 
 ValueReader = Callable[["Copy", Any, int], object]
-"""Returns the written form of a value, from the copy that it is for and its depth there."""
+"""Returns the written form of a value, given the copy and its depth there."""
 
 _TYPE: Final = vars(type)
 bases_of: Final = _TYPE["__mro__"].__get__
@@ -68,7 +68,7 @@ def named(kind: type) -> str:
 
 
 def on_class(kind: type, name: str) -> Any:
-    """Return the value of a name in a class or one of its bases, not bound; else `MISSING`."""
+    """Return a name's unbound value in a class or its bases; else `MISSING`."""
     for base in bases_of(kind):
         found = namespace_of(base).get(name, MISSING)
         if found is not MISSING:
@@ -109,7 +109,7 @@ def slot(value: object, name: str) -> Any:
 
 
 def native_method(kind: type, name: str) -> Any:
-    """Return a method that is written in C, `MISSING` if there is none or another is before it."""
+    """Return a method written in C; `MISSING` if there is none or another precedes it."""
     found = on_class(kind, name)
     return found if type(found) is MethodDescriptorType else MISSING
 

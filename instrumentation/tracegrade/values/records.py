@@ -87,7 +87,7 @@ def _pydantic_base(kind: type) -> type | None:
 
 
 def _model(kind: type) -> ValueReader:
-    """Return the reader for a model of pydantic 2, or of pydantic 1 if only that is installed."""
+    """Return the reader for a model of pydantic 2, or 1 if only that is installed."""
     fields = on_class(kind, "__pydantic_fields__")
     if type(fields) is not dict:  # before 2.10
         fields = on_class(kind, "model_fields")

@@ -1,4 +1,4 @@
-"""A proxy for a callable that looks like the original in every way and changes only its call.
+"""A proxy for a callable that looks exactly like the original and changes only its call.
 
 A function around another would differ. Its attributes are a copy, and its code and file are
 tracegrade's. It is bound to instances even if the original (a partial, an object) is not. A proxy

@@ -52,7 +52,7 @@ def fits(record: Any) -> bool:
 
 
 def read(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
-    """Yield a part for each run of a file with its children, and one for each faulty record.
+    """Yield a part for each run with its children, and one for each faulty record.
 
     `--map success=KEY` names the feedback that is a verdict.
     """
@@ -111,7 +111,7 @@ def _verdicts(
 
 
 def _spans(run: JsonObject, trace: Any, parent: Any) -> Iterator[Span]:
-    """Yield the span of a run and those of its children, which may lack their trace and parent."""
+    """Yield the span of a run and its children's, which may lack trace and parent."""
     trace = run.get("trace_id") or trace or _trace_of(run)
     parent = run.get("parent_run_id") or parent
     yield _span(run, trace, parent)

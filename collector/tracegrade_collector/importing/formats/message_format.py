@@ -138,7 +138,7 @@ class _Reader:
         yield self.part(0, FileRecord(1, values, None), "0")
 
     def parts(self, number: int, record: FileRecord, path: str = "") -> Iterator[ImportPart]:
-        """Yield a part for each run in a record, or for the record if it is a run."""
+        """Yield a part for each run in a record, or for a record that is a run."""
         position = f"{number}{path}"
         runs = [] if record.fault else self._runs_in(record.value, is_inner=bool(path))
         if not runs:
@@ -241,7 +241,7 @@ def _no_code(languages: Collection[str]) -> str:
 
 
 def _listed(value: Any, fields: FieldMap, field: str, is_one: Any) -> list[Any] | None:
-    """Return the list of a field, or a record that is a list, if its beginning is valid."""
+    """Return the list of a field, or a record that is a list, if it begins validly."""
     found = value if isinstance(value, list) else fields.find(value, field)
     if isinstance(found, str) and found.lstrip().startswith("["):
         found = _parsed(found)
