@@ -233,7 +233,7 @@ TRAJECTORIES: Final = Table(
         Column(
             "cost_usd",
             DOUBLE,
-            "Cost of all model calls in US dollars: by the prices given to the last scoring run, "
+            "Cost of all model calls in US dollars: by the prices of the last scoring run, "
             "else as the trace states; NULL if the cost of one call is unknown, or without calls.",
         ),
         Column(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tracegrade_lake import Lake
+    from tracegrade_queries.costs.pricing import Prices
     from tracegrade_scoring.job.run_scoring import ScoreSummary
     from tracegrade_scoring.tasks.load import Specification
 
@@ -174,7 +175,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     prices: Annotated[
         Path | None,
         typer.Option(
-            help="YAML file with the prices of models.",
+            help="YAML file with the prices of models, in place of the built-in list prices.",
             metavar="FILE",
             rich_help_panel=LATER,
         ),
@@ -185,6 +186,12 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
             "--forget-prices",
             help="Drop the stored prices; use only costs stated in traces.",
             rich_help_panel=LATER,
+        ),
+    ] = False,
+    list_prices: Annotated[
+        bool,
+        typer.Option(
+            "--list-prices", help="Use the built-in list prices again.", rich_help_panel=LATER
         ),
     ] = False,
     since: Annotated[
@@ -327,7 +334,6 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     from tracegrade_scoring.job import run_scoring as job
     from tracegrade_scoring.job.discovery import TraceFilter
     from tracegrade_scoring.own_metrics.in_force import MetricOptions, with_metrics
-    from tracegrade_scoring.prices import load_prices
     from tracegrade_scoring.tasks.specification import weighted
 
     say = partial(echo, err=True)
@@ -336,7 +342,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     specification = weighted(specification, tool_weights, tool_threshold, compat and compat.value)
     metric_options = MetricOptions(metrics, forget_metrics, trust_kept_metrics, not no_plugins)
     specification = with_metrics(opened, specification, metric_options, say)
-    given = load_prices(prices) if prices or forget_prices else None
+    given = _given_prices(prices, forget=forget_prices, listed=list_prices)
     chosen = TraceFilter(since, until, agent, release)
     if dry_run:
         _print_summary(
@@ -358,6 +364,23 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     _print_summary(done, summary, say, why=why)
     if strict:
         _raise_failed_metrics(done)
+
+
+def _given_prices(file: Path | None, *, forget: bool, listed: bool) -> "Prices | None":
+    """Return the prices that the options choose; None: those of the lake.
+
+    Raises:
+        typer.BadParameter: They choose two.
+    """
+    from tracegrade_queries.costs.price_list import price_list
+    from tracegrade_scoring.prices import load_prices
+
+    if (file is not None) + forget + listed > 1:
+        msg = "--prices, --forget-prices and --list-prices exclude one another; give one of them"
+        raise typer.BadParameter(msg)
+    if listed:
+        return price_list().in_force().prices
+    return load_prices(file) if file or forget else None
 
 
 def _raise_failed_metrics(done: "ScoreSummary") -> None:

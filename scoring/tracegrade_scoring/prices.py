@@ -4,61 +4,22 @@ Example: `{version: 1, models: {gpt-5: {input: 1.25, output: 10}, o*: {input: 3,
 """
 
 from collections.abc import Iterator
-from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from tracegrade_queries.costs import pricing
+from tracegrade_queries.costs.model_price import ModelPrice
 from tracegrade_queries.files.shape import parse_as
 from tracegrade_queries.files.yaml_source import Problem, SourceFile, read_file
 from tracegrade_scoring.errors import PriceFileInvalid, PriceFileUnreadable
 
-DECIMALS: Final = 6
-"""A token's price is a whole number of millionths of a millionth of a dollar."""
 
-MAX_USD: Final = 1_000_000
-"""A higher price per million tokens is a typing error; sums stay within the engine's integers."""
-
-
-def _exact(usd: float) -> float:
-    if Decimal(repr(usd)).scaleb(DECIMALS) % 1:
-        msg = f"{usd!r} has more than {DECIMALS} decimals; round it"
-        raise ValueError(msg)
-    return usd
-
-
-Usd = Annotated[float, Field(ge=0, le=MAX_USD, allow_inf_nan=False), AfterValidator(_exact)]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class ModelPrice(_Strict):
-    """US dollars for a million tokens of one model, or of all whose names begin so."""
-
-    input: Usd
-    output: Usd
-    cache_read: Usd | None = None
-    """Of input that was read from a cache; None: as input."""
-    cache_write: Usd | None = None
-    """Of input that was written to a cache; None: as input."""
-    reasoning: Usd | None = None
-    """Of output that is reasoning; None: as output."""
-
-    def by_token(self) -> pricing.Price:
-        """Return what one token of each kind costs, as whole numbers."""
-        given = [self.input, self.cache_read, self.cache_write, self.output, self.reasoning]
-        instead = [self.input, self.input, self.input, self.output, self.output]
-        return pricing.Price(
-            *(_millionths(i if g is None else g) for g, i in zip(given, instead, strict=True))
-        )
-
-
-class PriceFile(_Strict):
+class PriceFile(BaseModel):
     """The whole file."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     version: Literal[1]
     models: Annotated[dict[str, ModelPrice], Field(min_length=1)]
@@ -92,7 +53,3 @@ def _stray_stars(source: SourceFile, file: PriceFile | None) -> Iterator[Problem
         if "*" in name[:-1]:
             fact = f"'{name}' has a * before its end"
             yield source.problem(("models", name), fact, "let it stand for the rest of a name")
-
-
-def _millionths(usd: float) -> int:
-    return int(Decimal(repr(usd)).scaleb(DECIMALS))

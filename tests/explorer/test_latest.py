@@ -15,8 +15,8 @@ from tests.scoring.job.lakes import run
 
 from tracegrade_explorer.snapshots.latest import LatestSnapshot
 from tracegrade_lake import Lake
+from tracegrade_queries.costs.model_price import ModelPrice
 from tracegrade_scoring.job.run_scoring import score
-from tracegrade_scoring.prices import ModelPrice
 from tracegrade_scoring.tasks.specification import usable_specification
 
 
@@ -63,13 +63,13 @@ def test_a_reader_keeps_the_scoring_run_that_it_began_with(lake: Lake) -> None:
 
 @pytest.mark.slow
 def test_prices_that_are_given_later_reach_the_pages(lake: Lake) -> None:
-    """A score that finds no new run, and prices, is read like any other."""
+    """A score that finds no new run, and other prices, is read like any other."""
     with closing(explorer(lake)) as pages, closing(pages.latest):
         before = costs_of(client(pages))
         land(lake, priced(20), seq=20)
         score_again(lake)
         assert pages.latest.refresh()
-        unpriced = costs_of(client(pages))
+        listed = costs_of(client(pages))
         prices = {"gpt-5": ModelPrice(input=1.0, output=10.0).by_token()}
         specification = usable_specification(lake.root / "tasks.yaml")[0]
         score(lake, specification, prices=prices)
@@ -77,7 +77,8 @@ def test_prices_that_are_given_later_reach_the_pages(lake: Lake) -> None:
         assert not pages.latest.refresh()
         priced_then = costs_of(client(pages))
 
-    assert {*before, *unpriced} == {None}
+    assert {*before} == {None}
+    assert {*listed} == {None, 0.000225}
     assert {*priced_then} == {None, 0.0002}
 
 

@@ -40,7 +40,8 @@ from tracegrade_harness.trial.schedule import Schedule, in_order
 from tracegrade_harness.trial.suite_run import SuiteRun, Trial
 from tracegrade_harness.trial.tape_session import read_tapes
 from tracegrade_lake import Lake
-from tracegrade_queries.costs.pricing import Prices, known_prices
+from tracegrade_queries.costs.price_list import keep_prices
+from tracegrade_queries.costs.pricing import Prices
 
 FROZEN: Final = "frozen"
 RUNS: Final = "runs"
@@ -175,7 +176,7 @@ def _as_chosen(
         suite_run,
         answers=answers(loaded),
         models=chosen.models,
-        prices=known_prices(lake, chosen.prices),
+        prices=keep_prices(lake, chosen.prices).prices,
         lake=lake,
         outside=StoppableSandbox(Plain()) if chosen.trust else None,
     )

@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import BuildSummary, build
-from tracegrade_queries.costs.pricing import Costs, Prices, known_prices, update_costs
+from tracegrade_queries.costs.price_list import keep_prices
+from tracegrade_queries.costs.pricing import Costs, Prices, update_costs
 from tracegrade_queries.engine.executor import Executor
 
 BUILD_LOCK: Final = "build"
@@ -35,7 +36,7 @@ def build_with_costs(
     Args:
         lake: The lake to read and write.
         full: Build every trace, not just those with new spans.
-        prices: What models cost; None: as it was given last.
+        prices: What models cost; None: as it was given last, else the built-in list.
         executor: Who works on the buckets; None for threads of this process.
     """
     with closing(lake.lock(BUILD_LOCK)) as lock:
@@ -52,6 +53,7 @@ def build_if_free(lake: Lake) -> PricedBuild | None:
 def _priced_build(
     lake: Lake, prices: Prices | None, executor: Executor | None, *, full: bool
 ) -> PricedBuild:
-    known = known_prices(lake, prices)
-    built = build(lake, full=full, prices=known, executor=executor)
-    return PricedBuild(built, update_costs(lake, known))
+    known = keep_prices(lake, prices)
+    built = build(lake, full=full, prices=known.prices, executor=executor)
+    costs = update_costs(lake, known.prices)
+    return PricedBuild(built, costs._replace(list_date=known.list_date))

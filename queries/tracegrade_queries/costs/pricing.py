@@ -79,7 +79,9 @@ class Costs(NamedTuple):
     unpriced: tuple[Unpriced, ...] = ()
     """A trajectory counts for each of its reasons; sorted."""
     prices: int = 0
-    """Prices that were given."""
+    """Prices in force."""
+    list_date: str | None = None
+    """Date of the built-in price list, if the prices are its own."""
 
 
 NO_COSTS: Final = Costs()
@@ -91,27 +93,46 @@ MODEL_PRICES: Final = Table(
     columns=(
         Column("name", pa.string(), "As in the price file."),
         *(Column(kind, pa.int64(), "In millionths of 1e-6 US dollars.") for kind in Price._fields),
+        Column(
+            "list_date",
+            pa.string(),
+            "Date of the built-in price list that has it; NULL for a price of a user's file.",
+        ),
     ),
     partition_by=(),
 )
 """The prices that a lake's costs were worked out with last."""
 
 
-def known_prices(lake: Lake, given: Prices | None) -> Prices:
-    """Return the given prices, which the lake stores; None for the prices given last."""
-    stored = _stored_prices(lake)
-    if given is None:
-        return stored
-    if given != stored:
-        rows = [{"name": name, **given[name]._asdict()} for name in sorted(given)]
-        lake.replace(MODEL_PRICES, pa.Table.from_pylist(rows, MODEL_PRICES.arrow()))
-    return given
+class PricesInForce(NamedTuple):
+    """Prices of models, with their source."""
+
+    prices: Prices
+    list_date: str | None = None
+    """Date of the built-in price list; None: a user gave the prices, or dropped all."""
 
 
-def _stored_prices(lake: Lake) -> Prices:
+def stored_prices(lake: Lake) -> PricesInForce | None:
+    """Return the prices that a lake's costs were worked out with last; None before the first."""
     dataset = lake.dataset(MODEL_PRICES.name)
-    rows = dataset.to_table().to_pylist() if dataset else []
-    return {row["name"]: Price(*(row[kind] for kind in Price._fields)) for row in rows}
+    if dataset is None:
+        return None
+    rows = dataset.to_table().to_pylist()
+    prices = {row["name"]: Price(*(row[kind] for kind in Price._fields)) for row in rows}
+    return PricesInForce(prices, rows[0].get("list_date") if rows else None)
+
+
+def store_prices(lake: Lake, chosen: PricesInForce) -> None:
+    """Let these be the prices of a lake."""
+    if chosen == stored_prices(lake):
+        return
+    if lake.columns(MODEL_PRICES.name) not in (None, MODEL_PRICES.arrow().names):
+        lake.drop(MODEL_PRICES.name)  # of another version
+    rows = [
+        {"name": name, **price._asdict(), "list_date": chosen.list_date}
+        for name, price in sorted(chosen.prices.items())
+    ]
+    lake.replace(MODEL_PRICES, pa.Table.from_pylist(rows, MODEL_PRICES.arrow()))
 
 
 def update_costs(lake: Lake, prices: Prices) -> Costs:

@@ -23,7 +23,8 @@ from tracegrade_judges.questions.build import JudgeQuestion, questions_of
 from tracegrade_judges.questions.runs import JudgedRun, judgeable_runs
 from tracegrade_lake import Lake
 from tracegrade_queries.costs.answer_cost import price_of
-from tracegrade_queries.costs.pricing import Prices, known_prices
+from tracegrade_queries.costs.price_list import known_prices
+from tracegrade_queries.costs.pricing import Prices
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.tasks import Specification
@@ -75,7 +76,7 @@ def judged_lake(lake: Lake) -> Iterator[JudgedLake]:
             )
             raise NothingToJudge(msg)
         specification = known_specification(lake, Specification())
-        yield JudgedLake(lake, con, redactor, runs, specification, known_prices(lake, None))
+        yield JudgedLake(lake, con, redactor, runs, specification, known_prices(lake).prices)
 
 
 class PreparedJudge(NamedTuple):

@@ -147,7 +147,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
         full: Score every settled trajectory, not just new and changed ones.
         wait: Wait until another job has ended.
         prices: What models cost, for every trajectory of the lake; no score depends on it. None:
-            as it was given last.
+            as it was given last, else the built-in price list.
         bucket_steps: Steps of a bucket, about, which is held in memory; changes no score.
         executor: Who works on the buckets; None for threads of this process.
         progress: Is called after each bucket.

@@ -323,10 +323,12 @@ def _redacted_lines(redacted: Mapping[str, int]) -> Iterator[str]:
 
 def _cost_lines(costs: Costs) -> Iterator[str]:
     """Yield for how many trajectories the cost is known, if for any, or if prices were given."""
-    if not costs.priced and not costs.prices:
+    given = costs.prices and not costs.list_date
+    if not costs.priced and not given:
         return
     stated = f", {costs.stated:,} of them in part from the trace itself" if costs.stated else ""
-    yield f"cost known for {costs.priced:,} trajectories{stated}"
+    listed = f", by list prices of {costs.list_date}" if costs.list_date else ""
+    yield f"cost known for {costs.priced:,} trajectories{listed}{stated}"
     for model, reason, trajectories in costs.unpriced:
         why = _WHY_UNPRICED[reason].format(model=f"'{model}'" if model else "an unnamed model")
         yield f"cost unknown for {trajectories:,} trajectories: {why}"

@@ -97,6 +97,7 @@ def test_score_fills_costs_and_says_which_are_unknown(priced: tuple[Lake, Ended]
         "stated": 0,
         "unpriced": [{"model": "x", "reason": "no_price", "trajectories": 1}],
         "prices": 1,
+        "list_date": None,
     }
 
 
