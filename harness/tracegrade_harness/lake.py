@@ -24,7 +24,7 @@ SOURCE: Final = "harness"
 MAX_NAMED: Final = 50
 """Leftovers that a verdict's evidence names; `harness_trials` has them all."""
 
-_JSON: Final = ("verifiers", "leftovers", "changed", "notes")
+_JSON: Final = ("verifiers", "leftovers", "changed", "states", "notes")
 
 
 def write(lake: Lake, run: str, suite: str, results: Sequence[TrialResult]) -> None:
@@ -35,7 +35,7 @@ def write(lake: Lake, run: str, suite: str, results: Sequence[TrialResult]) -> N
     """
     redactor = Redactor.from_options(CollectorConfig(), lake.state)
     rows = [_row(run, suite, result) for result in results]
-    for key in (*_JSON, "reason"):
+    for key in (*_JSON, "reason", "recovery_log"):
         clean = redactor.redact_texts([row[key] or "" for row in rows])
         for row, text in zip(rows, clean, strict=True):
             row[key] = text or None

@@ -76,6 +76,20 @@ HARNESS_TRIALS: Final = Table(
             "objects, and how many each rule hid.",
         ),
         Column(
+            "states",
+            TEXT,
+            "JSON list of the objects that a killed run changed, each with `before` (present | "
+            "absent), and how it differed after the kill (`killed`) and after recovery "
+            "(`recovered`): added | changed | removed | same. NULL for undisturbed runs, and if "
+            "an earlier version wrote the row.",
+        ),
+        Column(
+            "recovery_log",
+            TEXT,
+            "The end of what the recovery command printed, at most 16 kB; NULL without one, if it "
+            "printed nothing, and if an earlier version wrote the row.",
+        ),
+        Column(
             "notes",
             TEXT,
             "JSON list of what else a reader of the numbers should know, such as `diverged: ...`, "

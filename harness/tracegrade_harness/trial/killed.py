@@ -12,7 +12,6 @@ from tracegrade.rollback.undo import UndoFailed
 from tracegrade_harness.control.deadline import Deadline
 from tracegrade_harness.errors import SandboxFailed
 from tracegrade_harness.landed.plans import LastSpan, landed_plans
-from tracegrade_harness.parts.diff import diff
 from tracegrade_harness.parts.environment import EnvironmentTemplate, OpenedEnvironment
 from tracegrade_harness.parts.folders.folders import removed
 from tracegrade_harness.parts.settle import SettledState, wait_until_settled
@@ -33,6 +32,7 @@ from tracegrade_harness.trial.baseline import Baseline, changes, fatal_misses, t
 from tracegrade_harness.trial.channels import AgentChannels, agent_channels, tool_channels
 from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.no_spans import size
+from tracegrade_harness.trial.object_states import changes_by_name, log_end, object_states
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.program import (
     TrialWorkspace,
@@ -308,6 +308,8 @@ class KillTrial:
             label=after.judgment.label,
             leftovers=_leftovers(after),
             changed=changes(environment, SettledState(after.seen.now, []), []),
+            states=object_states(template.before, at_once.seen.now, after.seen.now),
+            recovery_log=log_end(folder.log("recovery")),
             notes=notes,
         )
 
@@ -468,7 +470,7 @@ def _fault_text(fault: BadEntry) -> str:
 def _leftovers(found: _Judged) -> list[dict[str, Any]]:
     """Return the leftovers in the form of `harness_trials`."""
     judgment = found.judgment
-    changed = _changes_of(found.seen.before, found.seen.now)
+    changed = changes_by_name(found.seen.before, found.seen.now)
     return [
         {
             "object": name,
@@ -479,8 +481,3 @@ def _leftovers(found: _Judged) -> list[dict[str, Any]]:
         }
         for name in judgment.leftovers
     ]
-
-
-def _changes_of(before: State, now: State) -> dict[str, str]:
-    difference = diff(before, now)._asdict()
-    return {name: change for change, found in difference.items() for name in found}

@@ -37,6 +37,8 @@ class TrialResult(BaseModel):
     verifiers: list[dict[str, Any]] | None = None
     leftovers: list[dict[str, Any]] | None = None
     changed: dict[str, Any] | None = None
+    states: list[dict[str, Any]] | None = None
+    recovery_log: str | None = None
     notes: list[str] = []
     """Notes for a reader of the numbers."""
     traces: list[str] = []

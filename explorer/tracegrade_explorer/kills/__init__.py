@@ -1,0 +1,1 @@
+"""The pages of kills on purpose, and what they left."""
