@@ -33,8 +33,10 @@ from tracegrade_explorer.forms import (
     without_token,
 )
 from tracegrade_explorer.guard import ANYBODY, CALLER, Caller, PageTokens
+from tracegrade_explorer.kills.page import kill, kills
 from tracegrade_explorer.labels.people import NameOf
 from tracegrade_explorer.labels.writer import LabelWriter
+from tracegrade_explorer.money.page import money
 from tracegrade_explorer.pages.compare import compare, nearest
 from tracegrade_explorer.pages.completions import completions
 from tracegrade_explorer.pages.conversations import conversation
@@ -121,12 +123,15 @@ PAGES: Final = (
     PageRoute("/completions", completions),
     PageRoute("/runs/{id}/steps/{step}/{text}", text),
     PageRoute("/runs/{id}/spans", spans),
+    PageRoute("/runs/{id}/kill", kill),
     PageRoute("/runs/{id}/nearest", nearest, SLOW),
     PageRoute("/runs/{id}", run),
     PageRoute("/label", label, SLOW, ("POST",), LABEL_BYTES),
     PageRoute("/queue", queue, SLOW),
     PageRoute("/compare", compare),
     PageRoute("/releases", releases, SLOW),
+    PageRoute("/kills", kills),
+    PageRoute("/money", money, SLOW),
     PageRoute("/tasks", tasks),
     PageRoute("/tasks/{id:name}", task, SLOW),
     PageRoute("/trends", trends),

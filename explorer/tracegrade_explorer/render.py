@@ -25,6 +25,7 @@ PAGES: Final = (
     ("/runs", "Runs", "g r"),
     ("/releases", "Releases", "g e"),
     ("/tasks", "Tasks", "g t"),
+    ("/money", "Money", "g m"),
     ("/trends", "Trends", "g d"),
     ("/search", "Search", "g f"),
     ("/queries", "Queries", "g q"),

@@ -108,6 +108,12 @@ def measure_pages(lake: Path, runs: int) -> None:
         for window in ("24h", "30d"):
             address = f"{base}/?window={window}"
             show(f"now, {window}", p95(lambda _, to=address: to, 20), 120, "ms")  # type: ignore[misc]
+        begun = time.perf_counter()
+        read(f"{base}/money?window=30d")
+        show("money, first time", time.perf_counter() - begun, 2, "s")
+        for window in ("24h", "30d"):
+            address = f"{base}/money?window={window}"
+            show(f"money, {window}", p95(lambda _, to=address: to, 20), 150, "ms")  # type: ignore[misc]
         show("tasks", p95(lambda _: f"{base}/tasks", 20), most, "ms")
         show("trend", p95(lambda _: f"{base}/trends?metric=tsa", 20), most, "ms")
         begun = time.perf_counter()

@@ -252,18 +252,18 @@ _TRAJECTORIES = """
     if(u(i, 'told') < 0.8 AND NOT is_child, 'task-' || task, NULL) AS task_id,
     (i // 40 % 4)::INTEGER AS trial, 'production' AS run_mode,
     'Please refund order of ' || customer || ' for task ' || task || ': '
-      || text_of(i, 'asked', 90)
-      AS user_input,
+      || text_of(i, 'asked', 90) AS user_input,
     answer_of(i, customer) AS final_answer,
     CASE WHEN u(i, 'told how') < 0.7 THEN if(u(i, 'good') < 0.6, 'success', 'failure') END
       AS outcome,
     if(outcome IS NULL, NULL, 'trace') AS outcome_source,
     counts.steps AS step_count, counts.made AS tool_call_count, counts.failed AS error_count,
-    counts.made + 1 AS llm_call_count, (counts.made * 2500)::BIGINT AS input_tokens,
-    (counts.made * 150)::BIGINT AS output_tokens,
-    runs.start_time, counts.end_time, 1000.0 * counts.steps AS duration_ms,
-    u(i, 'lost') > 0.002 AS complete, $offered AS offered_tools,
-    ['otel_genai'] AS dialects, 1.0 AS sample_weight,
+    made + 1 AS llm_call_count, made * 2500 AS input_tokens, made * 150 AS output_tokens,
+    [{model: 'gpt-5', calls: made, fresh_input_tokens: made * 2500, cache_read_tokens: 0,
+      cache_write_tokens: 0, visible_output_tokens: made * 150, reasoning_tokens: 0,
+      stated_usd: NULL}] AS model_usage, runs.start_time, counts.end_time,
+    1000.0 * counts.steps AS duration_ms, u(i, 'lost') > 0.002 AS complete,
+    $offered AS offered_tools, ['otel_genai'] AS dialects, 1.0 AS sample_weight,
     hash(runs.trajectory_id) % 200 = 0 AS root_failed, '["tool_calls"]' AS finish_reasons,
     FALSE AS interrupted, FALSE AS is_fragment, FALSE AS imported, []::TEXT[] AS flags, runs.date
   FROM runs INNER JOIN counts USING (trajectory_id)

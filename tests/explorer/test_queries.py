@@ -10,8 +10,10 @@ from tests.headers import bare, columns_of, header, parameters_used, relations_r
 from tracegrade_explorer.app import Explorer
 from tracegrade_explorer.filters.conditions import matching_runs
 from tracegrade_explorer.filters.grammar import Filter
+from tracegrade_explorer.money.tables import fill_tables
 from tracegrade_explorer.snapshots.metric_parts import metric_parts
 from tracegrade_explorer.sql import QUERIES
+from tracegrade_queries.costs.pricing import NO_PRICES
 from tracegrade_scoring.sql import RELATIONS, query
 
 DAY = date(2026, 11, 1)
@@ -24,6 +26,7 @@ PARAMETERS = {
     "task_id": "malformed-header", "task_means": False, "text": "x",
     "span_id": "t1", "trace_id": "trace1", "trajectory_id": "t1",
     "labeled": ["t1"], "queue_order": "newest", "source": "human:ann",
+    "group": "agent", "midnight": MIDNIGHT,
     "bucket": timedelta(hours=1), "since": MIDNIGHT, "until": MIDNIGHT + timedelta(days=1),
 }  # fmt: skip
 OF_NOW = {"before": MIDNIGHT - timedelta(days=1)}
@@ -39,6 +42,7 @@ def con(pages: Explorer) -> DuckDBPyConnection:
     runs = matching_runs(Filter(), "tsa")
     RELATIONS.make(cursor, "superseded_runs")
     cursor.execute(query("verdict_answer"))
+    fill_tables(cursor, NO_PRICES)
     cursor.execute(
         "CREATE TEMP TABLE run_positions AS SELECT trajectory_id, date, seq FROM run_index"
     )

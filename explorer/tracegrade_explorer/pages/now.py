@@ -5,20 +5,13 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from tracegrade_explorer import links
-from tracegrade_explorer.errors import BadFilter
+from tracegrade_explorer.amounts import short, usd
 from tracegrade_explorer.filters.grammar import Filter, Range
 from tracegrade_explorer.now.changes import Change, changes
-from tracegrade_explorer.now.windows import (
-    ALL,
-    BY_NAME,
-    LENGTHS,
-    TimeWindow,
-    ends_with,
-    usual_window,
-    window_of,
-)
+from tracegrade_explorer.now.windows import TimeWindow
 from tracegrade_explorer.pages.now_releases import changed_releases
 from tracegrade_explorer.pages.runs import name_in_words
+from tracegrade_explorer.pages.window_bar import local_time, window_bar
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, Redirect
 from tracegrade_explorer.snapshots.snapshot import Row, read
 from tracegrade_scoring.metrics import Scale
@@ -30,14 +23,13 @@ OWN: Final = ("window",)
 AGENTS: Final = 20
 """Shown, those of most runs."""
 WRONG: Final = 10
-"""Reasons shown, and signs."""
+"""Reasons chosen, and signs."""
 SIGNS: Final = {
     "failed_calls": "a tool call failed",
     "unfinished": "no end has come: still running, or cut off",
     "loop_trap": "looped",
 }
 """In words; a failure mode has its own name."""
-UNITS: Final = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def former_overview(request: PageRequest) -> PageResponse:
@@ -47,16 +39,15 @@ def former_overview(request: PageRequest) -> PageResponse:
 
 def now(request: PageRequest) -> PageResponse:
     """Return what happened in the window of an address, else in the usual one."""
-    (known,) = request.snapshot.cached("newest", lambda: read(request.con, "now_newest"))
-    end = ends_with(known["newest"], datetime.now(UTC).replace(tzinfo=None))
-    window = _window(request, known["newest"], end)
+    chosen = window_bar(request, "/", OWN)
+    window = chosen.window
     agents, bars, wrong = request.snapshot.cached(window, lambda: _read(request, window))
     ran = [row for row in agents if row["runs"]]
     decided = changed_releases(request)
     solves = any(row["known"] for row in ran)
     view = {
-        "tabs": [*_tabs(window, untimed=known["untimed"])],
-        "when": _when(request, window, known["newest"]),
+        "tabs": chosen.tabs,
+        "when": chosen.when,
         "agents": [_agent(request, row, bars, window, solves=solves) for row in ran[:AGENTS]],
         "others": _others(ran[AGENTS:]),
         "solves": solves,
@@ -64,11 +55,11 @@ def now(request: PageRequest) -> PageResponse:
         "wrong": [*_lists(request, agents, wrong, window)],
         "decided": decided,
         "standing": _standing(request),
-        "zone": _zone(request),
+        "zone": chosen.zone,
         "own": _own_addresses(request),
         **_first_run(),
     }
-    data = {"window": window.name, **_times(window), "newest": known["newest"], "agents": ran,
+    data = {"window": window.name, **_times(window), "newest": chosen.newest, "agents": ran,
             "bars": bars, "wrong": wrong, "releases": decided}  # fmt: skip
     columns = [*agents[0]] if agents else ["agent_name", "runs"]
     return PageContent("now", "Now", view, data, columns, ran)
@@ -96,51 +87,6 @@ def _first_run() -> dict[str, int]:
     """Return when the run begins and ends that one sends by hand, ns since 1970."""
     began = int(datetime.now(UTC).timestamp()) * 10**9
     return {"begun": began, "ended": began + 10**9}
-
-
-def _window(request: PageRequest, newest: datetime | None, end: datetime) -> TimeWindow:
-    unknown = [key for key, _ in request.pairs if key not in OWN]
-    name = dict(request.pairs).get("window", "")
-    if unknown or (name and name not in {*BY_NAME, ALL}):
-        msg = f"the page takes window={', '.join((*BY_NAME, ALL))}, and nothing else"
-        raise BadFilter(msg)
-    if name == ALL:
-        return TimeWindow(ALL)
-    if name:
-        return window_of(BY_NAME[name], end, request.zone)
-    return usual_window(newest, end, request.zone)
-
-
-def _tabs(window: TimeWindow, *, untimed: int) -> Iterator[dict[str, Any]]:
-    names = [*BY_NAME, *([ALL] if untimed or window.name == ALL else [])]
-    for place, name in enumerate(names, start=1):
-        text = {ALL: "all"}.get(name) or f"{name[:-1]} {name[-1]}"
-        href = links.with_query("/", [("window", name)])
-        yield {"text": text, "href": href, "key": place, "chosen": name == window.name}
-
-
-def _when(request: PageRequest, window: TimeWindow, newest: datetime | None) -> list[str]:
-    """Return from when to when the window is, and when the newest run began."""
-    if window.since is None or window.until is None:
-        return ["runs of any time, those of unknown start included"]
-    found = [f"{_time(request, window.since)} to {_time(request, window.until)}, {_zone(request)}"]
-    if newest is None:
-        return [*found, "no run's start is known"]
-    if newest < window.since:
-        found.append("no run in it")
-    if newest < datetime.now(UTC).replace(tzinfo=None) - LENGTHS[-1].lasts:
-        found.append("ends with the newest run")
-    return [*found, f"newest run {_time(request, newest)}"]
-
-
-def _zone(request: PageRequest) -> str:
-    return words.name(str(request.zone))
-
-
-def _time(request: PageRequest, time: datetime) -> str:
-    local = time.replace(tzinfo=UTC).astimezone(request.zone)
-    year = "" if local.year == datetime.now(UTC).year else f" {local.year}"
-    return f"{local.day} {local:%b}{year} {local:%H:%M}"
 
 
 def _agent(
@@ -186,26 +132,16 @@ def _cost(row: Row) -> dict[str, str]:
     """Return what its runs cost, else their tokens, and of how many runs that is known."""
     if row["priced"]:
         of = "" if row["priced"] == row["runs"] else f"of {row['priced']:,} runs"
-        return {"cost": f"${_three_digits(row['cost_usd'])}", "cost_of": of, "tokens": ""}
-    tokens = "" if row["tokens"] is None else _short(row["tokens"])
+        return {"cost": usd(row["cost_usd"]), "cost_of": of, "tokens": ""}
+    tokens = "" if row["tokens"] is None else short(row["tokens"])
     return {"cost": "", "cost_of": "", "tokens": tokens}
-
-
-def _three_digits(usd: float) -> str:
-    return f"{usd:,.2f}" if usd >= 1 or not usd else f"{usd:.3g}"
-
-
-def _short(number: float) -> str:
-    for size, unit in UNITS:
-        if number >= size:
-            return f"{number / size:.1f} {unit}"
-    return f"{number:,.0f}"
 
 
 def _bar(request: PageRequest, bar: Row, window: TimeWindow) -> StripBar:
     since, until = window.bar(bar["place"])
     of_bar = Filter({"agent": (bar["agent_name"],)}, since=since, until=until)
-    title = f"{_time(request, since)}: {words.count(bar['runs'], 'run')}, {bar['failed']:,} failed"
+    began, runs = local_time(request, since), words.count(bar["runs"], "run")
+    title = f"{began}: {runs}, {bar['failed']:,} failed"
     return StripBar(bar["place"], bar["runs"], bar["failed"], links.runs(of_bar), title)
 
 
@@ -244,7 +180,7 @@ def _lists(
 def _wrong(request: PageRequest, row: Row, of_outcome: Filter, change: Change) -> dict[str, Any]:
     found = _narrowed(of_outcome, row)
     newest = [
-        *([_time(request, row["start_time"])] if row["start_time"] else []),
+        *([local_time(request, row["start_time"])] if row["start_time"] else []),
         " ".join(
             filter(None, (words.name(row["agent_name"], ""), words.name(row["release"], "")))
         ),

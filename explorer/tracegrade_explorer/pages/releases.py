@@ -5,6 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from tracegrade_explorer import links
 from tracegrade_explorer.errors import BadFilter
+from tracegrade_explorer.kills.sentences import killed_releases
 from tracegrade_explorer.pages.newest_releases import newest_releases
 from tracegrade_explorer.pages.release_rows import cohort_rows
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, WrittenJson
@@ -42,6 +43,7 @@ def releases(request: PageRequest) -> PageResponse:
         "agents": sorted({row["agent_name"] for row in rows if row["agent_name"] is not None}),
         "given": {**(choices[0].releases if choices else {}), **given},
         "newest": found.agents,
+        "kills": [*killed_releases(request)],
         "cohorts": [],
     }
     if not given.get("base") or not given.get("candidate"):

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from tracegrade_explorer import links
 from tracegrade_explorer.errors import BadFilter, PageMissing
 from tracegrade_explorer.filters.grammar import Filter, to_pairs, to_query
+from tracegrade_explorer.kills.sentences import kill_lines
 from tracegrade_explorer.pages.cells import metrics_of
 from tracegrade_explorer.pages.label import label_card
 from tracegrade_explorer.pages.runs import chips
@@ -164,6 +165,7 @@ def _view(
     return {
         "run": timeline.run,
         "view": view,
+        "kill_lines": kill_lines(request, run_id),
         "facts": [(name, value) for name, value in view.facts if name != "run"],
         **_lines(timeline, selected, calls, changes),
         "texts": {each.index: step_texts(each, steps[each.index], run_id) for each in selected},

@@ -17,6 +17,7 @@ from tracegrade_explorer.snapshots.index import build_index
 from tracegrade_explorer.snapshots.metric_parts import metric_parts
 from tracegrade_explorer.sql import query
 from tracegrade_lake import Lake
+from tracegrade_queries.costs.pricing import PricesInForce, stored_prices
 from tracegrade_queries.engine.connection import Limits, connect_whole
 from tracegrade_queries.engine.pinned import last_run
 from tracegrade_queries.schema import PRICED_DATES
@@ -74,6 +75,8 @@ class LakeSnapshot:
     """What it is made from."""
     own_metrics: Mapping[str, Metric]
     """Those of users' own that runs were scored by, by name."""
+    prices: PricesInForce | None
+    """By which the costs of runs were worked out; None if none ever were."""
     readers: int = 0
     """Requests under way."""
     _results: dict[object, CachedResult] = field(default_factory=dict)
@@ -120,6 +123,7 @@ def take_snapshot(lake: Lake, max_runs: int) -> LakeSnapshot:
         LakeUnreachable: Its object store does not answer.
     """
     state = lake_state(lake)
+    prices = stored_prices(lake)
     con, pinned = connect_whole(lake, (SCORES,), Limits(MEMORY_LIMIT, serving=True))
     try:
         build_index(con, max_runs)
@@ -138,7 +142,7 @@ def take_snapshot(lake: Lake, max_runs: int) -> LakeSnapshot:
         con.close()
         raise
     counts = (found[0], whole - found[0], found[1])
-    return LakeSnapshot(lake, con, dates, *counts, datetime.now(UTC), state, own)
+    return LakeSnapshot(lake, con, dates, *counts, datetime.now(UTC), state, own, prices)
 
 
 def _own_metrics(con: DuckDBPyConnection) -> dict[str, Metric]:

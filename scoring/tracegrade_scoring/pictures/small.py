@@ -13,6 +13,7 @@ from tracegrade.terminal.visible import visible
 BAR_WIDTH: Final = 80
 BIN_WIDTH, HISTOGRAM_HEIGHT = 18, 44
 LEAST_STEP_WIDTH, MOST_STEP_WIDTH, MINIMAP_WIDTH, MINIMAP_HEIGHT = 6, 24, 1_000, 26
+WIDE_BIN, WIDE_HEIGHT, LABEL_HEIGHT = 64, 60, 18
 STRIP_WIDTH, STRIP_HEIGHT, STRIP_FILLED = 240, 34, 0.8
 MOST_STEPS: Final = 2_000
 """Of a minimap; more are drawn together."""
@@ -97,6 +98,43 @@ def _bin(position: int, each: Bin, most: int) -> Markup:
     return Markup('<a href="{href}" aria-label="{title}">{shape}</a>').format(
         href=each.href, title=visible(each.title), shape=shape
     )
+
+
+def labeled_histogram(bins: Sequence[Bin], labels: Sequence[str], label: str) -> Markup:
+    """Return wide bars side by side, each a link to its runs, with its number and its name.
+
+    Args:
+        bins: The bars.
+        labels: Where each begins, in words.
+        label: Of the picture, for readers who cannot see it.
+    """
+    most = max((each.runs for each in bins), default=0) or 1
+    parts = [
+        _wide_bin(position, each, name, most)
+        for position, (each, name) in enumerate(zip(bins, labels, strict=True))
+    ]
+    head = Markup(
+        '<svg class="wide-histogram" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="group" '
+        'aria-label="{label}">'
+    ).format(w=WIDE_BIN * len(bins), h=WIDE_HEIGHT + 2 * LABEL_HEIGHT, label=visible(label))
+    return head + Markup("").join(parts) + Markup("</svg>")
+
+
+def _wide_bin(position: int, each: Bin, name: str, most: int) -> Markup:
+    height = max(round(WIDE_HEIGHT * each.runs / most, 1), 1.5 if each.runs else 0)
+    x, floor = position * WIDE_BIN, LABEL_HEIGHT + WIDE_HEIGHT
+    label = Markup('<text x="{x}" y="{y}">{name}</text>').format(x=x, y=floor + 14, name=name)
+    if not each.runs:
+        return label
+    return label + Markup(
+        '<a href="{href}" aria-label="{title}"><rect class="bin-all" x="{x}" width="{w}" '
+        'height="{all}"/><rect class="bin" x="{x}" y="{y}" width="{w}" height="{h}" rx="2"/>'
+        '<text x="{x}" y="{above}">{runs}</text><title>{title}</title></a>'
+    ).format(
+        href=each.href, title=visible(each.title), x=x, w=WIDE_BIN - 6, all=floor,
+        y=round(floor - height, 1), h=height, above=round(floor - height - 4, 1),
+        runs=f"{each.runs:,}",
+    )  # fmt: skip
 
 
 def strip(bars: Sequence[StripBar], parts: int, label: str) -> Markup:
