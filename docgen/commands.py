@@ -94,7 +94,7 @@ def _blocks(command: Any, title: str) -> list[str]:
 
 
 def _groups(options: list[Any]) -> Mapping[str, list[Any]]:
-    """Return options by the title under which `--help` lists them, those without one first."""
+    """Return options by their title in `--help`; options without a title come first."""
     groups: dict[str, list[Any]] = {UNGROUPED: []}
     for option in options:
         groups.setdefault(group_of(option), []).append(option)

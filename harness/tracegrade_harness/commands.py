@@ -260,7 +260,7 @@ def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: b
     say_used(done, chosen.max_usd)
     if refused:
         msg = f"{count(len(refused), 'call')} cannot be on a tape, first {visible(refused[0])}"
-        msg += "; take the tool out of 'taped_tools', and the case has a tape"
+        msg += "; remove the tool from 'taped_tools' to get a tape of the case"
         raise SuiteUnusable(msg)
     if written:
         say_play(path, chosen.cases, chosen.agent)
@@ -311,12 +311,12 @@ def report_divergences(
     ):
         echo(f"warning: {visible(fault)}", err=True)
     for reason in divergence.unreachable.values():
-        msg = f"{visible(reason)}; ask again when it is there"
+        msg = f"{visible(reason)}; try again when the service replies"
         raise EnvironmentFailed(msg)
     if divergence.diverged:
         first = again(str(path), divergence.diverged[0].case)
         number = count(len(divergence.diverged), "call")
-        msg = f"{number} answered otherwise than recorded; `{first}`"
+        msg = f"{number} answered differently from the tape; `{first}`"
         raise NotPassed(msg)
 
 

@@ -54,8 +54,8 @@ HARNESS_TRIALS: Final = Table(
         Column(
             "success",
             BOOLEAN,
-            "All verifiers passed; false where a limit ended the run; NULL without verifiers, "
-            "where one could not tell, and for killed runs.",
+            "All verifiers passed; false if a limit ended the run; NULL without verifiers, "
+            "if one could not judge, and for killed runs.",
         ),
         Column(
             "verifiers",
@@ -66,14 +66,14 @@ HARNESS_TRIALS: Final = Table(
         Column(
             "leftovers",
             TEXT,
-            "JSON list of the objects that differ after recovery, each with how it is named, and "
-            "`disproved`: why an undo of it did not help. NULL for undisturbed runs.",
+            "JSON list of the objects that differ after recovery, each with the records that name "
+            "it, and `disproved`: why an undo of it failed. NULL for undisturbed runs.",
         ),
         Column(
             "changed",
             TEXT,
-            "JSON object of what the run did to its environment: added, changed, removed and held "
-            "objects, and how many each rule hid.",
+            "JSON object of the run's changes to its environment: added, changed, removed and "
+            "held objects, and the number that each rule hid.",
         ),
         Column(
             "states",
@@ -92,8 +92,8 @@ HARNESS_TRIALS: Final = Table(
         Column(
             "notes",
             TEXT,
-            "JSON list of what else a reader of the numbers should know, such as `diverged: ...`, "
-            "`recovery: ended with 1`, faults of records; NULL if there is nothing.",
+            "JSON list of notes for a reader of the numbers, such as `diverged: ...`, "
+            "`recovery: ended with 1`, faults of records; NULL if there are none.",
         ),
         Column(
             "seconds", DOUBLE, "From the start of the agent to its end, recovery not included."
@@ -101,14 +101,14 @@ HARNESS_TRIALS: Final = Table(
         Column(
             "tokens",
             BIGINT,
-            "Input and output of its models, asked or played from a tape; NULL if no answer was "
-            "seen, or one did not say, or for a mid kill that is the late one.",
+            "Input and output tokens of its models, live or from a tape; NULL if there was no "
+            "answer, if one did not report its tokens, or for a mid kill that is the late one.",
         ),
         Column(
             "usd",
             DOUBLE,
             "US dollars that its models cost, recovery included; answers of a tape cost nothing. "
-            "NULL as `tokens`, or where a model has no price.",
+            "NULL as `tokens`, or if a model has no price.",
         ),
         Column("started_at", TIMESTAMP, "UTC."),
         Column("harness_version", TEXT, "Version of tracegrade."),

@@ -51,13 +51,13 @@ def request_of(key: TapeKey) -> ProxiedRequest:
     """Return the request of a call on a tape, without its headers.
 
     Raises:
-        NotAskable: The tape does not have all of it.
+        NotAskable: The tape does not have the whole request.
     """
     method, _, path = key.name.partition(" ")
     given = json.loads(key.arguments)
     query = given.get("query", {}) if isinstance(given, dict) else None
     if not isinstance(query, dict):
-        msg = "the tape does not have all of it"
+        msg = "the tape does not have the whole request"
         raise NotAskable(msg)
     body = given.get("body")
     if isinstance(body, str) or (isinstance(body, dict) and body.keys() == {"bytes", "sha256"}):
@@ -67,7 +67,7 @@ def request_of(key: TapeKey) -> ProxiedRequest:
     encoded = urlencode(query, doseq=True)
     request = ProxiedRequest(method, path, encoded, _JSON if content else (), content)
     if request_key(key.channel, request) != key:
-        msg = "the tape does not have all of it"
+        msg = "the tape does not have the whole request"
         raise NotAskable(msg)
     return request
 

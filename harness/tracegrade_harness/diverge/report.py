@@ -54,7 +54,7 @@ def as_json(result: DivergenceResult) -> str:
 def as_markdown(result: DivergenceResult, suite: str) -> str:
     """Return the text of an issue, with the commands that record the tapes again."""
     cases = dict.fromkeys(call.case for call in result.diverged)
-    lines = ["## Services answer otherwise than their tapes", ""]
+    lines = ["## Services answer differently from their tapes", ""]
     if cases:  # no line can end the block: each begins with four spaces
         lines += [*(f"    {line}" for line in _all_lines(result)), ""]
         lines += ["If the new answers are correct, record the tapes again:", ""]
@@ -110,7 +110,7 @@ def _value_text(value: Any) -> str:
     try:
         return _cut(json.dumps(value, ensure_ascii=False), MAX_VALUE_CHARS)
     except RecursionError:
-        return "what is nested too deeply"
+        return "a value that is nested too deeply"
 
 
 def _cut(text: str, most: int) -> str:

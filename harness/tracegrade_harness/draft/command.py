@@ -47,7 +47,7 @@ def started_by(command: str | None, model_url: str | None, model_url_env: str) -
         msg = f"--command is not a command: {str(error).lower()}; quote it as for a shell"
         raise SuiteUnusable(msg) from error
     if not words:
-        msg = "--command is empty; say how the agents are started, or leave it out"
+        msg = "--command is empty; give the command that starts the agents, or omit it"
         raise SuiteUnusable(msg)
     return AgentStart(words, model_url, model_url_env)
 

@@ -43,9 +43,9 @@ def missing_content(captured: CapturedRun) -> list[MissingContent]:
 
 def _of_input(text: str | None) -> Iterator[MissingContent]:
     if text is None:
-        yield MissingContent("not captured", "what the user asked")
+        yield MissingContent("not captured", "the user's request")
     for reason in _reasons((), [text]):
-        yield MissingContent(reason, "what the user asked")
+        yield MissingContent(reason, "the user's request")
 
 
 def _of_step(step: CapturedStep) -> Iterator[MissingContent]:

@@ -118,7 +118,7 @@ def _check_environment(at: At, environment: ReadableEnvironment) -> Iterator[Pro
     for (kind_name, name), part in environment.parts.items():
         kind, here = part_kinds()[kind_name], at._replace(path=at.below(kind_name, name))
         if not name.isprintable() or any(mark in name for mark in _MARKS.split()):
-            fact = f"the part's name {name!r} has what names of objects have for marks ({_MARKS})"
+            fact = f"the part's name {name!r} has a separator of object names ({_MARKS})"
             yield at.source.problem(here.path, fact, "write it without")
         if part is None:
             continue

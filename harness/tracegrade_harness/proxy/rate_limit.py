@@ -100,7 +100,7 @@ class PacedUpstream:
         with self._waiting():
             is_its_turn = self._limiter.wait(lambda: self._is_closed)
         if not is_its_turn:
-            msg = f"{request.method} {request.path} still waited for its turn; it was not asked"
+            msg = f"{request.method} {request.path} still waited for its turn; it was not sent"
             raise UpstreamFailed(msg)
         return self._upstream(request)
 

@@ -196,7 +196,7 @@ class Running:
             text, fds = b"", []
         self.listeners += [socket.socket(fileno=fd) for fd in fds]
         if not text:
-            msg = f"supervisor {self.outer.pid} is gone; look at the agent's stderr"
+            msg = f"supervisor {self.outer.pid} has ended; see the agent's stderr"
             raise SandboxFailed(msg)
         return text
 

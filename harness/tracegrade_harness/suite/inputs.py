@@ -31,7 +31,7 @@ def check_input(
         fact += "but the case has no user_input"
         yield source.problem(path, fact, "give it one")
     if text is not None and agent is not None and not named & {"user_input", "user_input_file"}:
-        fact = f"{dotted((*path, 'user_input'))} comes nowhere: the command of agent "
+        fact = f"{dotted((*path, 'user_input'))} is not used: the command of agent "
         fact += f"'{case.agent}' does not name {{user_input}}"
         way_out = "add it, or {user_input_file}, to the command"
         yield source.problem((*path, "user_input"), fact, way_out)._replace(is_note=True)

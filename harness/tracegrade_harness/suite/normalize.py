@@ -40,7 +40,7 @@ def compiled(pattern: str) -> Any:
     except re2.error as error:
         raise ValueError(error.args[0].decode(errors="replace")) from error
     if found.search(b"") is not None:
-        msg = "it fits the empty text, which is everywhere"
+        msg = "it matches the empty text"
         raise ValueError(msg)
     return found
 

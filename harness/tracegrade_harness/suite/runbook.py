@@ -82,7 +82,7 @@ def _fault(item: Any) -> str | None:
     if not isinstance(item, dict) or set(item) != {"pattern", "undo"}:
         return "an instruction has 'pattern' and 'undo', and nothing else"
     if not isinstance(item["pattern"], str) or not item["pattern"]:
-        return "'pattern' has to be a text"
+        return "'pattern' must be a text"
     undo = _whole(item["undo"])
     unknown = [name for name in placeholders(undo) if name not in MEANINGS]
     if unknown:

@@ -178,7 +178,7 @@ class RecordedTools:
     def _take(self, message: ToolFinished) -> None:
         begun = self._before[message.key]
         if not begun:
-            self._refuse(message, "what it changed could not be seen")
+            self._refuse(message, "its changes could not be observed")
             return
         changed = diff(begun.pop(0), self._state()).names
         if changed:

@@ -456,7 +456,7 @@ class _StateInspection:
 
 def _unlike(killed: KilledAgent) -> list[str]:
     """Return the ways in which a kill is not as it should be."""
-    diverged = ["diverged: it did not do what the undisturbed run did"] if killed.diverged else []
+    diverged = ["diverged: it did not repeat the undisturbed run"] if killed.diverged else []
     if killed.in_flight:
         return [*diverged, f"in_flight: {killed.in_flight} calls were under way"]
     return diverged

@@ -21,7 +21,7 @@ from tracegrade_queries.costs.pricing import NO_PRICES, Prices
 PICO: Final = 10**12
 """Units of cost per US dollar."""
 NO_LIMITS: Final = TrialLimits()
-LET_SAY: Final = "let it say its usage, or leave out the limit"
+LET_SAY: Final = "let it report its usage, or leave out the limit"
 GIVE_PRICE: Final = "give it one with --prices, or leave out the limit"
 
 
@@ -50,7 +50,7 @@ class _Seen:
         self.answers += 1
         name = "a model without a name" if answer.model is None else f"model '{answer.model}'"
         if answer.counts is None:
-            self.untold = self.untold or f"{NO_TOKENS}{name} does not say its tokens"
+            self.untold = self.untold or f"{NO_TOKENS}{name} does not report its tokens"
             return
         self.tokens += answer.counts.total
         price = None if answer.model is None else price_of(prices, answer.model)

@@ -1,4 +1,4 @@
-"""What services answer otherwise than their tapes is found; what differs each time is not."""
+"""Answers that differ from the tapes are found; values that vary each time are not."""
 
 import json
 import time
@@ -159,7 +159,7 @@ def test_an_issue_says_how_to_record_anew(asked: Recorded) -> None:
     asked.shop.page = "<p>\n\n# closed</p>"
     lines = asked.diverge("--format", "markdown").stdout.splitlines()
 
-    assert lines[0] == "## Services answer otherwise than their tapes"
+    assert lines[0] == "## Services answer differently from their tapes"
     assert lines[2].startswith("    ask: http:shop GET /page: value at $: ")
     assert f"    tracegrade harness record {asked.suite} --case ask --replace" in lines
     assert "- asked 6 calls: 1 divergence in 1 call" in lines

@@ -195,7 +195,7 @@ def test_a_command_gets_the_text_of_an_issue(shop: Shop, tmp_path: Path) -> None
 
     assert ended.returncode == 1
     text = (tmp_path / "issue.md").read_text()
-    assert text.startswith("## Services answer otherwise than their tapes\n")
+    assert text.startswith("## Services answer differently from their tapes\n")
     assert text in ended.stderr
     assert json.loads(ended.stdout)["diverged"][0]["live"] == "4"
 
@@ -238,4 +238,4 @@ def test_a_command_that_cannot_tell_hides_no_divergence(
     ended = shop.diverge("--on-divergence", command)
 
     assert (ended.returncode, said in ended.stderr) == (code, True), ended.stderr
-    assert ("answered otherwise than recorded" in ended.stderr) == (code == 1)
+    assert ("answered differently from the tape" in ended.stderr) == (code == 1)

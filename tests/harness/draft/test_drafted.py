@@ -106,7 +106,7 @@ def test_hostile_names_are_data(lake: Path, tmp_path: Path) -> None:
 
 
 LACKS: dict[str, tuple[dict[str, Any], str]] = {
-    "asked": ({"asked": "Pay with [redacted:card]."}, "what the user asked (redacted)"),
+    "asked": ({"asked": "Pay with [redacted:card]."}, "the user's request (redacted)"),
     "answered": ({"said": "[redacted:api_key]"}, "model call 2 (redacted)"),
     "blob": (
         {"said": {"type": "blob", "content": "aGk="}},

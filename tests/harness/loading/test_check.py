@@ -121,7 +121,7 @@ def test_a_wrong_agent_is_named(folder: Path, text: str, problem: str) -> None:
         ),
         (
             "files:\n  d/x:\n    from: fixtures/uploads\n    at: data",
-            "7: the part's name 'd/x' has what names of objects have for marks (/ : , \\); "
+            "7: the part's name 'd/x' has a separator of object names (/ : , \\); "
             "write it without",
         ),
         (

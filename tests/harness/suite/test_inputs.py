@@ -32,7 +32,7 @@ def with_input(command: str, case: str = "") -> str:
         (
             with_input("[run]", "    user_input: hello\n"),
             [
-                "10: cases.c.user_input comes nowhere: the command of agent 'a' does not name "
+                "10: cases.c.user_input is not used: the command of agent 'a' does not name "
                 "{user_input}; add it, or {user_input_file}, to the command"
             ],
         ),

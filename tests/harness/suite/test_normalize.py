@@ -17,7 +17,7 @@ from tests.harness.loading.build import START, found
         (
             "[{pattern: 'a*', with: x}]",
             "15: cases.c.normalize[0].pattern 'a*' is not an RE2 pattern for texts: "
-            "it fits the empty text, which is everywhere; correct it",
+            "it matches the empty text; correct it",
         ),
         ("[{pattern: '(((a{99}){99}){99})', with: x}]", "15: cases.c.normalize[0].pattern "),
         ("[{patern: a, with: b}]", "15: unknown key 'patern' in cases.c.normalize[0]; did you "),

@@ -45,7 +45,7 @@ with tracegrade.agent_run("worker", task="plan", user_input="Work.") as run:
     write("b", model("What next?"))
     run.answer("Done.")
 """
-UNKNOWN = "no_tokens: a model without a name does not say its tokens"
+UNKNOWN = "no_tokens: a model without a name does not report its tokens"
 
 
 class Model:

@@ -70,7 +70,7 @@ def test_a_service_is_asked_once_by_all_trials_together(paced: tuple[HarnessRun,
 
     assert search.paths == ["/"]
     notes = [note for row in tried.rows for note in json.loads(row["notes"])]
-    late = "http: GET / still waited for its turn; it was not asked"
+    late = "http: GET / still waited for its turn; it was not sent"
     assert notes.count(late) == 3, notes
 
 

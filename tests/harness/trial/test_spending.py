@@ -80,7 +80,7 @@ def test_what_does_not_say_its_tokens_leaves_them_unknown(spending: Spending) ->
     spending.add_from_upstream(SILENT)
 
     assert (spending.tokens, spending.usd) == (None, None)
-    assert spending.notes() == ["no_tokens: model 'm-1' does not say its tokens"]
+    assert spending.notes() == ["no_tokens: model 'm-1' does not report its tokens"]
 
 
 def test_a_model_without_a_price_is_not_free(spending: Spending) -> None:
@@ -111,7 +111,7 @@ def test_a_model_without_a_price_is_not_free(spending: Spending) -> None:
             [SILENT],
             Stop(
                 "error",
-                "no_tokens: model 'm-1' does not say its tokens; let it say its usage, "
+                "no_tokens: model 'm-1' does not report its tokens; let it report its usage, "
                 "or leave out the limit",
             ),
         ),

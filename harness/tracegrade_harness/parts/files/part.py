@@ -239,4 +239,4 @@ def _text(entry: WalkedFile) -> str:
 
 
 def _unread(path: str, error: OSError) -> str:
-    return f"files '{path}': {error.strerror or error}; see that the disk is well and not full"
+    return f"files '{path}': {error.strerror or error}; check that the disk works and is not full"

@@ -133,7 +133,7 @@ def _same(expected: Path, folder: Path, path: str, found: tree.TreeFile) -> bool
 def _file(verifier: FilesVerifier, path: str, context: Context) -> Finding:
     if verifier.json_ is None and "text" not in verifier.model_fields_set:
         with tree.opened(context.root, path):
-            return Finding(True, f"'{verifier.path}' is there")
+            return Finding(True, f"'{verifier.path}' exists")
     text = _text(context.root, path)
     found = []
     if "text" in verifier.model_fields_set:

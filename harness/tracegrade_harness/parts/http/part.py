@@ -179,9 +179,7 @@ class OpenedHttp(ReadableState):
         try:
             return parsed_json(self._server.call(lambda: json.dumps(self._read())))
         except (TypeError, ValueError, RecursionError) as error:
-            msg = (
-                f"{self._location.title}: the state of its app is not JSON ({error}); mend the app"
-            )
+            msg = f"{self._location.title}: the state of its app is not JSON ({error}); correct it"
             raise EnvironmentFailed(msg) from error
 
     def calls(self) -> list[RecordedRequest]:

@@ -97,7 +97,7 @@ class ServerFolder:
         )
         if done.returncode != 0:
             msg = f"'{command[0]}' ended with {done.returncode}: {_end_of(done.stderr)}"
-            raise EnvironmentFailed(f"{msg}; see that the disk is well and not full")  # noqa: EM102
+            raise EnvironmentFailed(f"{msg}; check that the disk works and is not full")  # noqa: EM102
 
     def remove(self) -> None:
         """Remove the folder, if no supervisor does. Idempotent."""
@@ -146,7 +146,7 @@ class ManagedServer:
         fact = self._fact(START_SECS) or {}
         if "started" not in fact:
             self.close()
-            msg = f"'{command[0]}' cannot be started: {fact.get('failed', 'its keeper is gone')}"
+            msg = f"'{command[0]}' cannot be started: {fact.get('failed', 'its supervisor ended')}"
             raise EnvironmentFailed(f"{msg}; see that it is installed")  # noqa: EM102 - as above
 
     @property

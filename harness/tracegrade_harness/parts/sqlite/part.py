@@ -279,4 +279,4 @@ def _unusable(source: Path, error: Exception) -> str:
 
 
 def _failed(location: SqliteLocation, error: Exception) -> str:
-    return f"{_object(location)}: {error}; see that the disk is well and not full"
+    return f"{_object(location)}: {error}; check that the disk works and is not full"

@@ -219,7 +219,7 @@ def test_a_file_has_to_be_there(tmp_path: Path) -> None:
     env = context(tmp_path)
     write(env.root / "data", {"x/a": ""})
 
-    assert said(env, files="data", path="x/a") == ("pass", "'x/a' is there")
+    assert said(env, files="data", path="x/a") == ("pass", "'x/a' exists")
     assert said(env, files="data", path="x/b") == ("fail", "'data/x/b' is not there")
     assert said(env, files="data", path="x/a/b") == (
         "fail",

@@ -220,7 +220,7 @@ def test_an_agent_that_repeats_itself_otherwise_is_killed_by_rule(more: HarnessR
     notes = json.loads(str(verdict["evidence"]))["notes"]
 
     assert kills(more, "fickle") == {"mid": (2, 0, 0)}
-    assert notes[-1] == "diverged: it did not do what the undisturbed run did"
+    assert notes[-1] == "diverged: it did not repeat the undisturbed run"
 
 
 @pytest.mark.parametrize("task_id", slow_after(1, ["genai", "openinference"]))
