@@ -47,6 +47,7 @@ from tracegrade_explorer.pages.releases import releases
 from tracegrade_explorer.pages.run import run, spans, text
 from tracegrade_explorer.pages.runs import runs
 from tracegrade_explorer.pages.search import search_page
+from tracegrade_explorer.pages.state import state
 from tracegrade_explorer.pages.tasks import task, tasks
 from tracegrade_explorer.pages.trends import trends
 from tracegrade_explorer.render import ErrorPage, ErrorQuery
@@ -59,6 +60,7 @@ from tracegrade_explorer.responses import (
     Site,
 )
 from tracegrade_explorer.snapshots.latest import LatestSnapshot
+from tracegrade_explorer.upkeep.upkeep import NO_UPKEEP, LakeUpkeep
 from tracegrade_scoring.errors import NothingToCompare
 
 WORKERS: Final = 8
@@ -119,6 +121,7 @@ PAGES: Final = (
     PageRoute("/", now),
     PageRoute("/now", now),
     PageRoute("/overview", former_overview),
+    PageRoute("/state", state),
     PageRoute("/runs", runs),
     PageRoute("/completions", completions),
     PageRoute("/runs/{id}/steps/{step}/{text}", text),
@@ -154,6 +157,7 @@ class PageAddress(NamedTuple):
     posted: bool
     page_token: str
     labeler: str
+    is_live: bool
 
 
 class Labeling(NamedTuple):
@@ -176,6 +180,8 @@ class Explorer:
     """That forms of our pages show."""
     labeling: Labeling | None = None
     """None: nobody may label."""
+    upkeep: LakeUpkeep | None = None
+    """None: the lake is only shown."""
 
     def __post_init__(self) -> None:
         self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="page")
@@ -227,10 +233,12 @@ class Explorer:
     def _address(self, request: Request) -> PageAddress:
         path, form = _named(request)
         caller = request.scope.get(CALLER, ANYBODY)
+        given = parse_qsl(request.url.query, keep_blank_values=True)
+        pairs = [pair for pair in given if pair[0] != render.LIVE]
         return PageAddress(
-            path, parse_qsl(request.url.query, keep_blank_values=True), form,
-            color_scheme.chosen(request), reader_zone.chosen(request), request.method == "POST",
-            self.tokens.of(caller), self.labeling.name_of(caller.token) if self.labeling else "",
+            path, pairs, form, color_scheme.chosen(request), reader_zone.chosen(request),
+            request.method == "POST", self.tokens.of(caller),
+            self.labeling.name_of(caller.token) if self.labeling else "", pairs != given,
         )  # fmt: skip
 
     def _check_token(self, address: PageAddress, caller: Caller) -> None:
@@ -312,6 +320,7 @@ class Explorer:
             request = PageRequest(
                 con, snapshot, self.site, self.latest.freshness, *address,
                 self.labeling and self.labeling.writer, cursors, self._make_ahead,
+                self.upkeep.state if self.upkeep else NO_UPKEEP,
             )  # fmt: skip
             answer = page.make(request)
             return answer, _body(answer, request)

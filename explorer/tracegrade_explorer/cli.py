@@ -60,6 +60,23 @@ def ui(  # noqa: PLR0913, PLR0917 - one parameter per option
             metavar="SECS",
         ),
     ] = 5.0,
+    build: Annotated[
+        bool,
+        typer.Option(
+            "--build/--no-build",
+            help="Build new spans into runs as they come in: every 5 s, on an object store every "
+            "30 s.",
+        ),
+    ] = True,
+    score_every: Annotated[
+        float | None,
+        typer.Option(
+            min=1,
+            help="Also run `tracegrade score` on what is new, so many seconds after the last such "
+            "run; never, unless given.",
+            metavar="SECS",
+        ),
+    ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Open a browser.")] = False,
     label_as: Annotated[
         str | None,
@@ -75,6 +92,6 @@ def ui(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     options = Options(
         listen, tuple(host_name or ()), token_file, no_token, tls_cert, tls_key, insecure,
-        max_runs, sql, timeout, open_, label_as,
+        max_runs, sql, timeout, open_, label_as, build, score_every,
     )  # fmt: skip
     serve(lake, options, echo)

@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 from tracegrade.terminal.visible import visible_text
 from tracegrade_explorer import links
 from tracegrade_explorer.responses import PageContent, PageRequest, Site, WrittenJson
+from tracegrade_explorer.snapshots.snapshot import LakeSnapshot
 from tracegrade_queries.engine.csv_cells import as_json
 from tracegrade_scoring.pictures.small import bar, strip, track
 from tracegrade_scoring.rendering import words
@@ -20,6 +21,9 @@ from tracegrade_scoring.rendering.page import SCHEMES, colors, environment, styl
 from tracegrade_scoring.rendering.sheet import csv_text
 
 PACKAGE: Final = "tracegrade_explorer"
+LIVE: Final = "live"
+"""Parameter of any page: it loads itself again, for browsers without scripts."""
+REFRESH_SECS: Final = 10
 PAGES: Final = (
     ("/", "Now", "g n"),
     ("/runs", "Runs", "g r"),
@@ -61,11 +65,21 @@ def render_html(document: PageContent, request: PageRequest) -> bytes:
         "site": request.site,
         "snapshot": request.snapshot,
         "freshness": request.freshness,
+        "upkeep": request.upkeep,
+        "news": links.with_query(
+            "/state.json", document.view.get("news_pairs") or _runs_on_page(request.snapshot)
+        ),
+        "refresh_secs": REFRESH_SECS if request.is_live else 0,
         "has_csv": bool(document.columns),
         "pairs": request.pairs,
         "scheme": request.scheme,
     }
     return template.render({**common, **document.view}).encode("utf-8", "replace")
+
+
+def _runs_on_page(snapshot: LakeSnapshot) -> list[tuple[str, str]]:
+    """Return what a page shows, so that its script can ask what came since."""
+    return [("runs", str(snapshot.root_runs)), ("scoring_run", str(snapshot.run))]
 
 
 def render_json(document: PageContent) -> bytes:
@@ -141,11 +155,7 @@ def script() -> bytes:
 
 def ago(time: datetime) -> str:
     """Return how long ago a time in UTC was."""
-    seconds = max(0.0, (datetime.now(UTC) - time.replace(tzinfo=UTC)).total_seconds())
-    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
-        if seconds >= length:
-            return f"{words.count(int(seconds // length), unit)} ago"
-    return "just now"
+    return f"{words.age((datetime.now(UTC) - time.replace(tzinfo=UTC)).total_seconds())} ago"
 
 
 def _time(time: datetime | None) -> str:

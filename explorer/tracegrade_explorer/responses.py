@@ -11,6 +11,7 @@ from tracegrade_explorer.filters.grammar import Filter, parse_filter
 from tracegrade_explorer.labels.writer import LabelWriter
 from tracegrade_explorer.snapshots.latest import Freshness
 from tracegrade_explorer.snapshots.snapshot import LakeSnapshot, Row
+from tracegrade_explorer.upkeep.upkeep import NO_UPKEEP, UpkeepState
 
 HTML: Final = "html"
 
@@ -50,6 +51,8 @@ class PageRequest:
     """That a form of this page has to show."""
     labeler: str = ""
     """As whom one may label who asks; '' if not."""
+    is_live: bool = False
+    """The page is to be loaded again by itself, every few seconds."""
     labels: LabelWriter | None = None
     """Takes labels; None where nobody may label."""
     cursors: list[DuckDBPyConnection] = field(default_factory=list)
@@ -57,6 +60,8 @@ class PageRequest:
 
     ahead: Callable[[object, Callable[["PageRequest"], object]], None] = lambda _key, _make: None
     """Has something made for a later request, of a key, which is not asked for twice at a time."""
+    upkeep: UpkeepState = NO_UPKEEP
+    """What this explorer does for its lake."""
 
     def cursor_of(self, received: date) -> DuckDBPyConnection:
         """Return a cursor over the built tables and scores of one date."""

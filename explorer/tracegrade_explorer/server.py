@@ -28,6 +28,11 @@ from tracegrade_explorer.labels.people import everybody_is, named_in
 from tracegrade_explorer.labels.writer import LabelWriter
 from tracegrade_explorer.responses import Site
 from tracegrade_explorer.snapshots.latest import MAX_RUNS, LatestSnapshot
+from tracegrade_explorer.snapshots.scoring_need import ScoringNeed
+from tracegrade_explorer.upkeep.builder import LakeBuilder
+from tracegrade_explorer.upkeep.score_timer import ScoreTimer
+from tracegrade_explorer.upkeep.scoring_process import ScoringProcess
+from tracegrade_explorer.upkeep.upkeep import LakeUpkeep
 from tracegrade_queries.engine.connection import open_lake
 from tracegrade_queries.engine.no_writes import WITHOUT, landlock_version
 
@@ -55,6 +60,10 @@ class Options(NamedTuple):
     open_browser: bool = False
     label_as: str | None = None
     """As whom whoever reaches it may label; None: whom the token file names."""
+    build: bool = True
+    """Whether new spans are built into runs."""
+    score_every_secs: float | None = None
+    """From one scoring run to the next; None: none is started."""
 
 
 class AccessPolicy(NamedTuple):
@@ -83,16 +92,20 @@ def serve(location: str, options: Options, say: Callable[[str], object]) -> None
     address = _address(options)
     tls = _tls(options)
     policy = _access_policy(options)
-    labeling = _labeling(location, options, address)
+    scoring = ScoringProcess(location)
+    labeling = _labeling(location, options, address, scoring)
     lake = open_lake(location, say)
     with (
         _listener(address) as listener,
-        contextlib.closing(LatestSnapshot(lake, options.max_runs)) as latest,
+        contextlib.closing(
+            LatestSnapshot(lake, options.max_runs, is_built=options.build)
+        ) as latest,
+        contextlib.closing(_upkeep(latest, options, scoring)) as upkeep,
     ):
         bound = Address(address.host, int(listener.getsockname()[1]))
         sql = is_loopback(address.host) if options.sql is None else options.sql
         explorer = Explorer(latest, Site(str(location), sql), options.timeout_secs)
-        explorer.labeling = labeling
+        explorer.labeling, explorer.upkeep = labeling, upkeep
         rules = Rules(
             allowed_hosts(bound, options.host_names), policy.knows, f"tracegrade_{bound.port}",
             tls=tls is not None,
@@ -100,6 +113,7 @@ def serve(location: str, options: Options, say: Callable[[str], object]) -> None
         url = _url(bound, options, policy.token)
         render.load_templates()
         latest.follow()
+        upkeep.follow()
         say(f"ui: {url}")
         if not landlock_version():
             say(f"note: {WITHOUT}")
@@ -143,7 +157,17 @@ def _access_policy(options: Options) -> AccessPolicy:
     return AccessPolicy(knows_one(token), token)
 
 
-def _labeling(location: str, options: Options, address: Address) -> Labeling | None:
+def _upkeep(latest: LatestSnapshot, options: Options, scoring: ScoringProcess) -> LakeUpkeep:
+    """Return what is done for the lake while it is shown."""
+    builder = LakeBuilder(latest.lake, latest.wake) if options.build else None
+    secs = options.score_every_secs
+    timer = ScoreTimer(scoring, secs, ScoringNeed(latest).may_exist) if secs else None
+    return LakeUpkeep(scoring, builder, timer)
+
+
+def _labeling(
+    location: str, options: Options, address: Address, scoring: ScoringProcess
+) -> Labeling | None:
     """Return who may label, and what takes labels; None where nobody may."""
     if options.label_as is not None:
         if not is_loopback(address.host):
@@ -152,9 +176,9 @@ def _labeling(location: str, options: Options, address: Address) -> Labeling | N
                 "may_label = true in the file of --token-file"
             )
             raise NameRefused(msg)
-        return Labeling(everybody_is(options.label_as), LabelWriter(location))
+        return Labeling(everybody_is(options.label_as), LabelWriter(location, scoring))
     if options.token_file:
-        return Labeling(named_in(options.token_file), LabelWriter(location))
+        return Labeling(named_in(options.token_file), LabelWriter(location, scoring))
     return None
 
 

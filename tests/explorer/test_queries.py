@@ -14,6 +14,7 @@ from tracegrade_explorer.money.tables import fill_tables
 from tracegrade_explorer.snapshots.metric_parts import metric_parts
 from tracegrade_explorer.sql import QUERIES
 from tracegrade_queries.costs.pricing import NO_PRICES
+from tracegrade_scoring.run_states import LIMITS
 from tracegrade_scoring.sql import RELATIONS, query
 
 DAY = date(2026, 11, 1)
@@ -27,6 +28,7 @@ PARAMETERS = {
     "span_id": "t1", "trace_id": "trace1", "trajectory_id": "t1",
     "labeled": ["t1"], "queue_order": "newest", "source": "human:ann",
     "group": "agent", "midnight": MIDNIGHT,
+    "now": MIDNIGHT, **LIMITS,
     "bucket": timedelta(hours=1), "since": MIDNIGHT, "until": MIDNIGHT + timedelta(days=1),
 }  # fmt: skip
 OF_NOW = {"before": MIDNIGHT - timedelta(days=1)}
@@ -41,6 +43,8 @@ def con(pages: Explorer) -> DuckDBPyConnection:
         cursor = snapshot.con.cursor()
     runs = matching_runs(Filter(), "tsa")
     RELATIONS.make(cursor, "superseded_runs")
+    open_runs = QUERIES.unordered("open_runs")
+    cursor.execute(f"CREATE TEMP TABLE open_runs AS {open_runs}", {"now": MIDNIGHT, **LIMITS})
     cursor.execute(query("verdict_answer"))
     fill_tables(cursor, NO_PRICES)
     cursor.execute(

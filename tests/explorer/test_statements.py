@@ -12,9 +12,9 @@ from tests.scoring.report.build import Tables, as_lake
 
 NOT_SCORED = "Not scored: run"
 AGES = {
-    "under way": (timedelta(seconds=20), "running, its last span came"),
-    "silent": (timedelta(minutes=14), "no end yet, and no span for 14 min"),
-    "lost": (timedelta(days=3), "cut off: its end never came"),
+    "under way": (timedelta(seconds=20), "Running: 0 calls, last span "),
+    "silent": (timedelta(minutes=14), "Silent: no span for 14 min, "),
+    "lost": (timedelta(days=3), "Cut off: no end of the run has come, "),
 }
 """By the release that stands for it: since when no span came, and what its page says."""
 

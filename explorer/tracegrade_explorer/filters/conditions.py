@@ -12,6 +12,8 @@ from typing import Final, NamedTuple
 from duckdb import DuckDBPyConnection
 
 from tracegrade_explorer.filters.grammar import LISTS, NUMBERS, STARTED, TEXTS, Filter, Range
+from tracegrade_scoring.rendering.times import utc_now
+from tracegrade_scoring.run_states import CONDITIONS, TIMELESS, RunState
 
 ENUMS: Final = ("agent_name", "release", "task_id", "task_category", "run_mode", "outcome")
 """Columns of a type of their own, named `<column>_name`, which has the names that there are."""
@@ -138,8 +140,19 @@ def _settings(run_filter: Filter) -> Iterator[MatchingRuns]:
     if run_filter.counted is not None:
         yield MatchingRuns("NOT killed AND NOT superseded" if run_filter.counted
                            else "(killed OR superseded)", {})  # fmt: skip
+    yield from _ends(run_filter)
+
+
+def _ends(run_filter: Filter) -> Iterator[MatchingRuns]:
+    """Yield what asks for runs by whether they have ended."""
     if run_filter.complete is not None:
         yield MatchingRuns("complete" if run_filter.complete else "NOT complete")
+    if run_filter.state is not None:
+        yield _of_state(run_filter.state)
+
+
+def _of_state(state: RunState) -> MatchingRuns:
+    return MatchingRuns(CONDITIONS[state], {} if state in TIMELESS else {"now": utc_now()})
 
 
 def _named(key: str, column: str, names: tuple[str | None, ...]) -> MatchingRuns:

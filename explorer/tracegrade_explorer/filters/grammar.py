@@ -17,6 +17,7 @@ from tracegrade.suggestions import did_you_mean
 from tracegrade_explorer.errors import BadFilter
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.rendering.times import WAYS, parse_time
+from tracegrade_scoring.run_states import RunState
 
 TEXTS: Final[Mapping[str, str]] = {
     "agent": "agent_name",
@@ -50,8 +51,8 @@ YES, NO = "yes", "no"
 STARTED: Final = "started"
 """The order of a list unless another is asked for: newest first."""
 SETTINGS: Final = (
-    "since", "until", "received", "request", "level", "counted", "complete", "sort", "after",
-    "cols",
+    "since", "until", "received", "request", "level", "counted", "complete", "state", "sort",
+    "after", "cols",
 )  # fmt: skip
 FORMER: Final[Mapping[str, str]] = {"asked": "request"}
 """Keys that addresses had before, and may have for good: links are shared."""
@@ -100,6 +101,8 @@ class Filter:
     columns: tuple[str, ...] = COLUMNS
     complete: bool | None = None
     """Whether its end has come; None asks for both."""
+    state: RunState | None = None
+    """What it is at the time of the request; None asks for all."""
 
     def narrowed(self, key: str, value: str | None) -> "Filter":
         """Return the filter with one more name of that key, from the beginning of its list."""
@@ -218,6 +221,7 @@ def _pairs(run_filter: Filter) -> Iterator[tuple[str, str]]:
         "level": "" if run_filter.level == LEVELS[0] else run_filter.level,
         "counted": {True: YES, False: NO, None: ""}[run_filter.counted],
         "complete": {True: YES, False: NO, None: ""}[run_filter.complete],
+        "state": run_filter.state,
         "sort": "" if order == STARTED else order,
         "after": run_filter.after,
         "cols": "" if run_filter.columns == COLUMNS else ",".join(run_filter.columns),
@@ -290,6 +294,7 @@ def _settings(given: Mapping[str, str], own: Collection[str], zone: tzinfo) -> d
         "level": lambda text: _one_of("level", text, LEVELS),
         "counted": lambda text: _one_of("counted", text, (YES, NO)) == YES,
         "complete": lambda text: _one_of("complete", text, (YES, NO)) == YES,
+        "state": lambda text: RunState(_one_of("state", text, [*RunState])),
         "after": str,
     }
     found = {key: read[key](given[key]) for key in read if given.get(key)}

@@ -4,22 +4,19 @@ The explorer itself writes nothing. A label is in the lake once `write` returns;
 begins when none has come for two seconds, and one job runs at a time.
 """
 
-import contextlib
 import logging
-import select
-import subprocess
-import sys
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-import orjson
-
 from tracegrade_explorer.errors import LabelNotWritten
+from tracegrade_explorer.upkeep.line_process import LineProcess
+from tracegrade_explorer.upkeep.scoring_process import ScoringProcess
 
 CHILD: Final = "tracegrade_explorer.labels.child"
 ANSWER_SECS: Final = 45.0
 """For an answer: the process starts, and waits for another import."""
+ENDED: Final = "the process that writes labels ended; try again"
 SCORE_AFTER_SECS: Final = 2.0
 MOST_REMEMBERED: Final = 10_000
 """Labels of this start that pages show before the lake's next scoring."""
@@ -43,19 +40,19 @@ class LabelGiven(NamedTuple):
 class LabelWriter:
     """Writes labels of one lake; `close` ends its processes."""
 
-    def __init__(self, lake: str) -> None:
+    def __init__(self, lake: str, scoring: ScoringProcess | None = None) -> None:
         """Start nothing yet.
 
         Args:
             lake: Folder or URL.
+            scoring: Scores the same lake; None for a process of its own.
         """
-        self._lake = lake
         self._writing = threading.Lock()
-        self._scoring = threading.Lock()
+        self._one_at_a_time = threading.Lock()
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process = LineProcess(CHILD, lake)
         self._timer: threading.Timer | None = None
-        self._score: subprocess.Popen[bytes] | None = None
+        self._scoring = scoring or ScoringProcess(lake)
         self._given: dict[tuple[str, str], LabelGiven] = {}
         self._last: dict[str, str] = {}
         self._unscored: set[str] = set()
@@ -68,7 +65,7 @@ class LabelWriter:
             LabelNotWritten: The process could not; what stood in the lake still does.
         """
         with self._writing:
-            answer = self._answer_of_child(rows)
+            answer = self._process.answer([*rows], ANSWER_SECS) or {"error": ENDED}
         if "error" in answer:
             msg = f"the label was not saved: {answer['error']}"
             raise LabelNotWritten(msg)
@@ -112,37 +109,8 @@ class LabelWriter:
             if self._timer:
                 self._timer.cancel()
         with self._writing:
-            if self._process:
-                self._ended(self._process)
-        if self._score:
-            self._score.terminate()
-
-    def _answer_of_child(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """Return the answer of the process, which is started anew if it has ended."""
-        if self._process is None or self._process.poll() is not None:
-            self._process = _started(self._lake)
-        process = self._process
-        try:
-            assert process.stdin is not None  # noqa: S101 - both are pipes
-            assert process.stdout is not None  # noqa: S101
-            process.stdin.write(orjson.dumps([*rows]) + b"\n")
-            process.stdin.flush()
-            ready = select.select([process.stdout], [], [], ANSWER_SECS)[0]
-            line = process.stdout.readline() if ready else b""
-        except OSError:
-            line = b""
-        if not line:
-            process.kill()
-            self._ended(process)
-            return {"error": "the process that writes labels ended; try again"}
-        answer: dict[str, Any] = orjson.loads(line)
-        return answer
-
-    def _ended(self, process: subprocess.Popen[bytes]) -> None:
-        """Wait until the process has done what it was told, and forget it."""
-        with contextlib.suppress(OSError), process:
-            pass  # closes its pipes, stdin first, and waits
-        self._process = None
+            self._process.end()
+        self._scoring.close()
 
     def _score_later(self) -> None:
         with self._lock:
@@ -155,33 +123,12 @@ class LabelWriter:
 
     def _score_now(self) -> None:
         """Score what is new in the lake; after a job that runs already."""
-        with self._scoring:
+        with self._one_at_a_time:
             with self._lock:
                 if self._closed or not self._unscored:
                     return
                 known = {*self._unscored}
-            command = [sys.executable, "-m", "tracegrade", "score", "--lake", self._lake]
-            self._score = subprocess.Popen(  # noqa: S603 - our own command
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
-            _, told = self._score.communicate()
-            if self._score.returncode and not self._closed:
-                logger.warning(
-                    "labels were not scored: %s", told.decode("utf-8", "replace")[-400:]
-                )
+            if failed := self._scoring.run():
+                logger.warning("labels were not scored: %s", failed)
             with self._lock:
                 self._unscored -= known
-
-
-def _started(lake: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603 - our own module
-        [sys.executable, "-m", CHILD, lake],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,  # Ctrl-C of the explorer does not cut a label in two
-    )

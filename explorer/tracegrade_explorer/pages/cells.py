@@ -1,5 +1,6 @@
 """Values of runs as the cells of tables show them."""
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from tracegrade_explorer.responses import PageRequest
@@ -7,10 +8,19 @@ from tracegrade_explorer.snapshots.snapshot import Row
 from tracegrade_scoring.metrics import METRICS, Metric
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalog import main_metrics, more_metrics
+from tracegrade_scoring.rendering.times import utc_now
+from tracegrade_scoring.run_states import RunState
 
 MARKS: Final = {"succeeded": "✓", "failed": "✗", None: "?"}
 BESIDE: Final = "sent beside the run of its trial"
 UNSCORED: Final = "not scored yet"
+STATE_WORDS: Final[Mapping[RunState, str]] = {
+    RunState.RUNNING: "running",
+    RunState.SILENT: "silent",
+    RunState.CUT_OFF: "cut off",
+    RunState.ENDED: "waiting to be scored",
+    RunState.SCORED: "scored",
+}
 
 
 class ListCell(NamedTuple):
@@ -50,6 +60,27 @@ def outcome_cell(row: Row) -> ListCell:
         return ListCell("†", BESIDE if row["beside"] else "killed on purpose")
     known = outcome or ("outcome not known" if row["scored"] else UNSCORED)
     return ListCell(MARKS[outcome], known)
+
+
+def state_cell(row: Row) -> ListCell | None:
+    """Return the state of a run in words, and when its last span came; None once it is scored."""
+    if row["state"] in {None, RunState.SCORED}:
+        return None
+    if row["state"] is RunState.ENDED:
+        return ListCell("ended", f"{STATE_WORDS[RunState.ENDED]}, {last_span(row)}")
+    return ListCell(STATE_WORDS[row["state"]], last_span(row))
+
+
+def last_span(row: Row) -> str:
+    """Return when the last span of a run's trace was received, in words; '' if not known."""
+    if row["received_at"] is None:
+        return ""
+    return f"last span {span_age(row)} ago"
+
+
+def span_age(row: Row) -> str:
+    """Return how old the last span of a run's trace is, of which that is known."""
+    return words.age((utc_now() - row["received_at"]).total_seconds())
 
 
 def findings_cell(row: Row) -> ListCell:

@@ -24,6 +24,7 @@ from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse
 from tracegrade_explorer.snapshots.snapshot import Row, read_cached, read_matching
 from tracegrade_scoring.metrics import Metric
 from tracegrade_scoring.rendering import words
+from tracegrade_scoring.run_states import RunState
 
 OWN: Final = ("typed",)
 CHOICES: Final = 12
@@ -33,6 +34,7 @@ CHOSEN: Final = {
     "level": LEVELS,
     "counted": (YES, NO),
     "complete": (YES, NO),
+    "state": (*RunState,),
     "sort": (STARTED, *NUMBERS),
 }
 """Keys that take one of a few words."""
@@ -44,6 +46,7 @@ HINTS: Final = {
     "level": "sub-agents' runs too",
     "counted": "those that count in rates",
     "complete": "those whose end has come",
+    "state": "running, silent, cut off, ended and not scored, or scored",
     "sort": "- before it: largest first",
     "cols": "metrics shown",
 }

@@ -9,8 +9,10 @@ from tracegrade_explorer.amounts import short, usd
 from tracegrade_explorer.filters.grammar import Filter, Range
 from tracegrade_explorer.now.changes import Change, changes
 from tracegrade_explorer.now.windows import TimeWindow
+from tracegrade_explorer.pages.cells import STATE_WORDS
 from tracegrade_explorer.pages.now_releases import changed_releases
 from tracegrade_explorer.pages.runs import name_in_words
+from tracegrade_explorer.pages.state import state_counts
 from tracegrade_explorer.pages.window_bar import local_time, window_bar
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, Redirect
 from tracegrade_explorer.snapshots.snapshot import Row, read
@@ -18,6 +20,7 @@ from tracegrade_scoring.metrics import Scale
 from tracegrade_scoring.pictures.small import StripBar
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.report.standing import Standing, standing_sentences
+from tracegrade_scoring.run_states import RunState
 
 OWN: Final = ("window",)
 AGENTS: Final = 20
@@ -44,10 +47,12 @@ def now(request: PageRequest) -> PageResponse:
     agents, bars, wrong = request.snapshot.cached(window, lambda: _read(request, window))
     ran = [row for row in agents if row["runs"]]
     decided = changed_releases(request)
+    counts = state_counts(request)
     solves = any(row["known"] for row in ran)
     view = {
         "tabs": chosen.tabs,
         "when": chosen.when,
+        "states": [*_states(counts)],
         "agents": [_agent(request, row, bars, window, solves=solves) for row in ran[:AGENTS]],
         "others": _others(ran[AGENTS:]),
         "solves": solves,
@@ -59,7 +64,8 @@ def now(request: PageRequest) -> PageResponse:
         "own": _own_addresses(request),
         **_first_run(),
     }
-    data = {"window": window.name, **_times(window), "newest": chosen.newest, "agents": ran,
+    data = {"window": window.name, **_times(window), "newest": chosen.newest,
+            "states": counts, "agents": ran,
             "bars": bars, "wrong": wrong, "releases": decided}  # fmt: skip
     columns = [*agents[0]] if agents else ["agent_name", "runs"]
     return PageContent("now", "Now", view, data, columns, ran)
@@ -87,6 +93,16 @@ def _first_run() -> dict[str, int]:
     """Return when the run begins and ends that one sends by hand, ns since 1970."""
     began = int(datetime.now(UTC).timestamp()) * 10**9
     return {"begun": began, "ended": began + 10**9}
+
+
+def _states(counts: Row) -> Iterator[dict[str, str]]:
+    """Yield how many runs are in each state that ends by itself, with the list of them."""
+    for name, state in (
+        ("running", RunState.RUNNING), ("silent", RunState.SILENT), ("waiting", RunState.ENDED),
+    ):  # fmt: skip
+        if counts[name]:
+            text = f"{counts[name]:,} {STATE_WORDS[state]}"
+            yield {"text": text, "href": links.runs(Filter(state=state))}
 
 
 def _agent(

@@ -13,6 +13,7 @@ from tracegrade_explorer.filters.grammar import Filter, to_pairs, to_query
 from tracegrade_explorer.kills.sentences import kill_lines
 from tracegrade_explorer.pages.cells import metrics_of
 from tracegrade_explorer.pages.label import label_card
+from tracegrade_explorer.pages.run_state import news_pairs, state_sentence
 from tracegrade_explorer.pages.runs import chips
 from tracegrade_explorer.parallel import parallel
 from tracegrade_explorer.responses import (
@@ -39,7 +40,7 @@ from tracegrade_explorer.run_view.plan_graph import RunCalls
 from tracegrade_explorer.run_view.plans import PlanChange, plan_changes
 from tracegrade_explorer.run_view.prompt import prompt_text
 from tracegrade_explorer.run_view.step_lines import goals_by_step, line_blocks, plan_names
-from tracegrade_explorer.snapshots.rows import FoundRun, count_runs, find_run, neighbors
+from tracegrade_explorer.snapshots.rows import FoundRun, count_runs, find_run, neighbors, read_runs
 from tracegrade_explorer.snapshots.snapshot import Row, read
 from tracegrade_scoring.errors import TaskFileInvalid
 from tracegrade_scoring.pictures.small import minimap
@@ -83,7 +84,10 @@ def run(request: PageRequest) -> PageResponse:
     if request.form != "html":
         return _for_programs(request, read_run(request, found, window))
     around = partial(neighbors, request.con, run_filter, found.seq)
-    tasks: dict[str, Callable[[], Any]] = {**_queries(request, found, window), "around": around}
+    of_index = partial(read_runs, request.cursor_of_lake(), [found.seq], ())
+    tasks: dict[str, Callable[[], Any]] = {
+        **_queries(request, found, window), "around": around, "of_index": of_index,
+    }  # fmt: skip
     rows = parallel(tasks)
     timeline = timeline_of(request.site.lake, rows, found.trajectory_id)
     view = _view(request, found, timeline, own, run_filter, rows)
@@ -166,7 +170,7 @@ def _view(
         "run": timeline.run,
         "view": view,
         "kill_lines": kill_lines(request, run_id),
-        "facts": [(name, value) for name, value in view.facts if name != "run"],
+        "facts": [(name, value) for name, value in view.facts if name not in {"run", "state"}],
         **_lines(timeline, selected, calls, changes),
         "texts": {each.index: step_texts(each, steps[each.index], run_id) for each in selected},
         "as_returned": {each.index for each in selected if is_as_returned(each)},
@@ -176,6 +180,7 @@ def _view(
         **_scores(timeline, view, rows),
         "changes": changes,
         "plan": plan_card(timeline, changes, calls, partial(_href, run_id, run_filter, on_page)),
+        **_state(request, timeline, rows["of_index"][0]),
         "children": children,
         "by_step": _by_step(children),
         "around": rows["around"],
@@ -188,6 +193,15 @@ def _view(
         "guessed": "unknown" in found.dialects,
         "same_task": _same_task(timeline),
         "has_success": _has_success(request, timeline),
+    }
+
+
+def _state(request: PageRequest, timeline: Timeline, row: Row) -> dict[str, Any]:
+    """Return the state of a run in words, and what its page asks for to see that it changed."""
+    return {
+        "state": row["state"],
+        "state_sentence": state_sentence(row, timeline, is_scoring=request.upkeep.is_scoring),
+        "news_pairs": news_pairs(row),
     }
 
 

@@ -22,14 +22,16 @@ from tracegrade_explorer.filters.grammar import (
 from tracegrade_explorer.filters.typed import typed_pairs
 from tracegrade_explorer.pages.cells import (
     ALL_METRICS,
+    STATE_WORDS,
     ListCell,
     findings_cell,
     metric_cell,
     metrics_of,
     outcome_cell,
+    state_cell,
 )
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, Redirect
-from tracegrade_explorer.snapshots.rows import FACTS, count_runs, find_run, runs_page
+from tracegrade_explorer.snapshots.rows import FACTS, STATE, count_runs, find_run, runs_page
 from tracegrade_explorer.snapshots.snapshot import Row, read, read_cached
 from tracegrade_scoring.metrics import Metric, Scale
 from tracegrade_scoring.pictures.small import Bin, bar, histogram
@@ -161,6 +163,8 @@ def _typed_id(request: PageRequest, typed: str) -> str | None:
 
 def _count(request: PageRequest, run_filter: Filter) -> int:
     """Return how many runs a filter has, wherever its list begins."""
+    if run_filter.state is not None:
+        return count_runs(request.con, run_filter)
     key = ("count_runs", to_query(run_filter.conditions_alone))
     count: int = request.snapshot.cached(key, lambda: count_runs(request.con, run_filter))
     return count
@@ -173,7 +177,7 @@ def _table(request: PageRequest, run_filter: Filter) -> PageContent:
 
 
 def _columns(run_filter: Filter) -> list[str]:
-    return [*FACTS[1:], *run_filter.columns]
+    return [*FACTS[1:], STATE, *run_filter.columns]
 
 
 def _with_typed(request: PageRequest, run_filter: Filter, own: dict[str, str]) -> Filter:
@@ -241,9 +245,16 @@ def _other_chips(run_filter: Filter) -> Iterator[Chip]:
     if run_filter.counted is not None:
         which = "that count in rates" if run_filter.counted else "that count in no rate"
         yield Chip(which, links.runs(run_filter.replaced(counted=None)))
+    yield from _end_chips(run_filter)
+
+
+def _end_chips(run_filter: Filter) -> Iterator[Chip]:
     if run_filter.complete is not None:
         which = "whose end has come" if run_filter.complete else "no end of which has come"
         yield Chip(which, links.runs(run_filter.replaced(complete=None)))
+    if run_filter.state is not None:
+        which = STATE_WORDS[run_filter.state]
+        yield Chip(which, links.runs(run_filter.replaced(state=None)))
 
 
 def _ends(ends: Range | None) -> str:
@@ -287,6 +298,7 @@ def _row(row: Row, run_filter: Filter, metrics: Mapping[str, Metric]) -> dict[st
         "task": words.name(row["task_id"]),
         "outcome": outcome_cell(row),
         "outcome_name": row["outcome"] or "unknown",
+        "state": state_cell(row),
         "metrics": [metric_cell(row, metrics[name]) for name in run_filter.columns],
         "steps": words.number(row["step_count"]),
         "errors": words.number(row["error_count"]),

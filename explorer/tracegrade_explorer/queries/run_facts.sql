@@ -4,6 +4,7 @@
 --   decisions
 --   failed_calls
 --   failures
+--   open_runs
 --   run_positions
 --   run_reasons
 --   superseded_runs
@@ -32,6 +33,11 @@
 --   beside                BOOLEAN    It is the latter: its agent sent it beside its trial's run.
 --   superseded            BOOLEAN    A later run counts in its place: of its trial, or resuming.
 --   complete              BOOLEAN    Its root arrived.
+--   received_at           TIMESTAMP  When the last of its trace was received, UTC; NULL if not
+--                                    known.
+--   running_until         TIMESTAMP  Until when it counts as running, UTC; NULL if its end has come.
+--   silent_until          TIMESTAMP  Until when it counts as silent, likewise.
+--   awaits_score          BOOLEAN    Its end has come, and a scoring run has still to read it.
 --   step_count            INTEGER    Steps of every kind.
 --   tool_call_count       INTEGER    Tool calls.
 --   error_count           INTEGER    Tool calls with status error or not_executed.
@@ -136,6 +142,13 @@ SELECT
   coalesce(runs.kill_point = 'several_runs', FALSE) AS beside,
   superseded_runs.trajectory_id IS NOT NULL AS superseded,
   coalesce(runs.complete, FALSE) AS complete,
+  make_timestamp(runs.trace_received_ns // 1000) AS received_at,
+  open_runs.running_until,
+  open_runs.silent_until,
+  coalesce(runs.complete, FALSE)
+  AND runs.kill_point IS NULL
+  AND runs.is_fragment IS NOT TRUE
+  AND scored_runs.trajectory_id IS NULL AS awaits_score,
   runs.step_count,
   runs.tool_call_count,
   runs.error_count,
@@ -159,4 +172,5 @@ LEFT JOIN modes ON runs.trajectory_id = modes.trajectory_id
 LEFT JOIN findings ON runs.trajectory_id = findings.trajectory_id
 LEFT JOIN reasons ON runs.trajectory_id = reasons.trajectory_id
 LEFT JOIN superseded_runs ON runs.trajectory_id = superseded_runs.trajectory_id
+LEFT JOIN open_runs ON runs.trajectory_id = open_runs.trajectory_id
 ORDER BY run_positions.seq;

@@ -6,8 +6,9 @@ Makes:
     run_positions (from trajectories): which runs it has, and in which order
     kept_optima (from observed_optima): the same rows, read once
     kept_continued (from continued_runs): the same rows, read once
+    open_runs (from steps, trajectories): until when runs whose end has not come count as running
     run_index (from custom_scores, decisions, failed_calls, failures, observed_step_scores,
-        run_positions, run_reasons, superseded_runs, trajectories, trajectory_scores):
+        open_runs, run_positions, run_reasons, superseded_runs, trajectories, trajectory_scores):
         `run_facts`, with the value of each metric under its name, NULL unless scored, and in
         `<metric>_reason` why there is none; those of users' own as `own_scores` has them
     request_texts (from run_index): seq, and the beginning of the request in small letters
@@ -23,6 +24,8 @@ from tracegrade_explorer.filters.conditions import ENUMS
 from tracegrade_explorer.sql import QUERIES, query
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.rendering.reasons import REASONS
+from tracegrade_scoring.rendering.times import utc_now
+from tracegrade_scoring.run_states import LIMITS
 from tracegrade_scoring.sql import RELATIONS
 
 PART_RUNS: Final = 50_000
@@ -60,6 +63,10 @@ def build_index(con: DuckDBPyConnection, max_runs: int) -> None:
         f"CREATE TEMP TABLE run_positions AS {QUERIES.unordered('run_positions')}",
         {"max_runs": max_runs},
     )
+    con.execute(
+        f"CREATE TEMP TABLE open_runs AS {QUERIES.unordered('open_runs')}",
+        {"now": utc_now(), **LIMITS},
+    )
     con.execute("CREATE TABLE kept_optima AS FROM observed_optima")
     con.execute("CREATE TEMP VIEW observed_optima AS FROM kept_optima")
     _create_types(con)
@@ -70,6 +77,7 @@ def build_index(con: DuckDBPyConnection, max_runs: int) -> None:
     _keep_texts(con)
     con.execute("DROP VIEW temp.observed_optima; DROP VIEW temp.continued_runs")
     con.execute("DROP TABLE run_positions; DROP TABLE superseded_runs")
+    con.execute("DROP TABLE open_runs")
 
 
 def _keep_texts(con: DuckDBPyConnection) -> None:

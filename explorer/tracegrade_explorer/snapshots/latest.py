@@ -1,11 +1,12 @@
-"""Keeps the newest scoring run of a lake open, and replaces it while pages still read.
+"""Keeps the newest state of a lake open, and replaces it while pages still read.
 
-A request reads one scoring run from its beginning to its end. An old one is closed when the last
-request that reads it has ended.
+A state is a scoring run and the build after it. A request reads one state from its beginning to
+its end. An old one is closed when the last request that reads it has ended.
 """
 
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple
@@ -20,6 +21,9 @@ from tracegrade_queries.engine.connection import Limits
 
 CHECK_EVERY_SECS: Final = 5.0
 """Between two looks for a newer scoring run; one takes some ten milliseconds."""
+LEAST_REST: Final = 9
+"""Times as long as the index took to make it stays, however many builds come; a scoring run or new
+prices renew it at once."""
 MAX_RUNS: Final = 2_000_000
 """Runs in memory, about 1.2 kB each."""
 
@@ -35,22 +39,30 @@ class Freshness(NamedTuple):
     version: int | None
     """Of the raw spans; None if there are none."""
     unbuilt: int
-    """Spans and log records that a scoring run would find new."""
+    """Spans and log records that a build would find new; 0 where builds follow at once."""
 
 
 class LatestSnapshot:
-    """The lake as of its newest scoring run."""
+    """The lake as of its newest scoring run and build."""
 
-    def __init__(self, lake: Lake, max_runs: int = MAX_RUNS) -> None:
+    def __init__(self, lake: Lake, max_runs: int = MAX_RUNS, *, is_built: bool = False) -> None:
         """Read the lake.
+
+        Args:
+            lake: The lake.
+            max_runs: Runs to list, the newest.
+            is_built: What comes in is built at once, so that nothing new has to be counted.
 
         Raises:
             LakeUnreachable: Its object store does not answer.
         """
         self.lake = lake
         self._max_runs = max_runs
+        self._is_built = is_built
         self._lock = threading.Lock()
-        self._current = take_snapshot(lake, max_runs)
+        self._renews_at = 0.0
+        self._current = self._take()
+        self._awake = threading.Event()
         self._stopped = threading.Event()
         self._closed = False
         self._follower: threading.Thread | None = None
@@ -58,7 +70,7 @@ class LatestSnapshot:
 
     @contextmanager
     def reading(self) -> Iterator[LakeSnapshot]:
-        """Lend the newest scoring run; it stays open until it is given back."""
+        """Lend the newest state; it stays open until it is given back."""
         with self._lock:
             snapshot = self._current
             snapshot.readers += 1
@@ -72,7 +84,7 @@ class LatestSnapshot:
                 snapshot.close()
 
     def refresh(self) -> bool:
-        """Look once for a newer scoring run, or prices that were given since.
+        """Look once for a newer scoring run or build, or prices that were given since.
 
         Returns:
             Whether a new snapshot took the place of the old one.
@@ -80,7 +92,7 @@ class LatestSnapshot:
         if lake_state(self.lake) == self._current.state:
             self._refresh_spans()
             return False
-        fresh = take_snapshot(self.lake, self._max_runs)
+        fresh = self._take()
         with self._lock:
             old, self._current = self._current, fresh
             unread = not old.readers
@@ -90,13 +102,18 @@ class LatestSnapshot:
         return True
 
     def follow(self) -> None:
-        """Look for newer scoring runs from now on, in a thread."""
+        """Look for newer scoring runs and builds from now on, in a thread."""
         self._follower = threading.Thread(target=self._follow, name="snapshots", daemon=True)
         self._follower.start()
+
+    def wake(self) -> None:
+        """Look at once: there is something new."""
+        self._awake.set()
 
     def close(self) -> None:
         """Stop looking, and free all memory once nobody reads any more."""
         self._stopped.set()
+        self._awake.set()
         if self._follower:
             self._follower.join()
         with self._lock:
@@ -107,14 +124,31 @@ class LatestSnapshot:
 
     def _follow(self) -> None:
         warned = ""
-        while not self._stopped.wait(CHECK_EVERY_SECS):
+        while not self._stopped.is_set():
+            self._awake.wait(CHECK_EVERY_SECS)
+            self._awake.clear()
             try:
-                self.refresh()
+                if not self._stopped.is_set() and self._is_due():
+                    self.refresh()
                 warned = ""
             except (TracegradeError, duckdb.Error, OSError) as error:
                 if str(error) != warned:
                     warned = str(error)
                     logger.warning("pages stay as they are: %s", warned)
+
+    def _take(self) -> LakeSnapshot:
+        begun = time.monotonic()
+        snapshot = take_snapshot(self.lake, self._max_runs)
+        ended = time.monotonic()
+        self._renews_at = ended + LEAST_REST * (ended - begun)
+        return snapshot
+
+    def _is_due(self) -> bool:
+        """Return whether it is time to look: making the index takes a tenth of a core at most."""
+        if time.monotonic() >= self._renews_at:
+            return True
+        now, shown = lake_state(self.lake), self._current.state
+        return now._replace(build=shown.build) != shown
 
     def _refresh_spans(self) -> None:
         if self.lake.version("raw_spans") != self.freshness.version:
@@ -122,6 +156,6 @@ class LatestSnapshot:
 
     def _read_freshness(self) -> Freshness:
         version = self.lake.version("raw_spans")
-        if version is None or not self.lake.is_local:
+        if version is None or self._is_built or not self.lake.is_local:
             return Freshness(version, 0)
         return Freshness(version, unbuilt_spans(self.lake, LIMITS))

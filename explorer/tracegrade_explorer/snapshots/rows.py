@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Final, NamedTuple
 
 from duckdb import DuckDBPyConnection
@@ -11,14 +11,19 @@ from tracegrade_explorer.errors import PageMissing
 from tracegrade_explorer.filters.grammar import Filter
 from tracegrade_explorer.snapshots.snapshot import Row, read, read_matching
 from tracegrade_scoring.metrics import METRICS
+from tracegrade_scoring.rendering.times import utc_now
+from tracegrade_scoring.run_states import STATE_COLUMNS, state_of
 
 PAGE_ROWS: Final = 50
 FACTS: Final = (
     "seq", "trajectory_id", "date", "start_time", "agent_name", "release", "task_id", "run_mode",
-    "outcome", "scored", "killed", "beside", "superseded", "step_count", "error_count",
-    "cost_usd", "failures", "finding_count", "why", "request",
+    "outcome", "scored", "killed", "beside", "superseded", "step_count", "tool_call_count",
+    "error_count", "cost_usd", "failures", "finding_count", "why", "request", "received_at",
 )  # fmt: skip
-"""Columns of a list beside its metrics."""
+"""Columns of a list beside its metrics and the state."""
+STATE: Final = "state"
+NO_ROOT: Final = f"-{0:016x}"
+"""End of the id of a run whose root has not come."""
 OWN_SCORES: Final = ("own_values", "own_reasons")
 
 
@@ -96,8 +101,19 @@ def read_runs(con: DuckDBPyConnection, seqs: Sequence[int], metrics: Iterable[st
     names = [*metrics]
     measured = [c for name in names if name in METRICS for c in (name, f"{name}_reason")]
     own = [name for name in names if name not in METRICS]
-    found = _rows_at(con, seqs, (*FACTS, *measured, *(OWN_SCORES if own else ())))
+    columns = dict.fromkeys((*FACTS, *STATE_COLUMNS, *measured, *(OWN_SCORES if own else ())))
+    now = utc_now()
+    found = [_with_state(row, now) for row in _rows_at(con, seqs, columns)]
     return [_with_own(row, own) for row in found] if own else found
+
+
+def _with_state(row: Row, now: datetime) -> Row:
+    """Return a row with the state of its run, in place of the times that decide on it."""
+    state = state_of(row, now)
+    return {**{name: row[name] for name in row if name not in _TIMES}, STATE: state}
+
+
+_TIMES: Final = {*STATE_COLUMNS} - {*FACTS}
 
 
 def _with_own(row: Row, names: Iterable[str]) -> Row:
@@ -115,6 +131,9 @@ def find_run(con: DuckDBPyConnection, name: str) -> FoundRun:
         PageMissing: There is none, or several begin so.
     """
     found = [FoundRun(**row) for row in read(con, "named_runs", name=name)]
+    if not found and name.endswith(NO_ROOT):  # its root has come since, which gave it another id
+        trace = name.removesuffix(NO_ROOT)
+        found = [FoundRun(**row) for row in read(con, "named_runs", name=f"{trace}-")]
     if found and (len(found) == 1 or found[0].trajectory_id == name):
         return found[0]
     if found:

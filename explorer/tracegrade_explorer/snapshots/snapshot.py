@@ -17,6 +17,7 @@ from tracegrade_explorer.snapshots.index import build_index
 from tracegrade_explorer.snapshots.metric_parts import metric_parts
 from tracegrade_explorer.sql import query
 from tracegrade_lake import Lake
+from tracegrade_queries.build.last_build import last_build_number
 from tracegrade_queries.costs.pricing import PricesInForce, stored_prices
 from tracegrade_queries.engine.connection import Limits, connect_whole
 from tracegrade_queries.engine.pinned import last_run
@@ -52,6 +53,8 @@ class LakeState(NamedTuple):
     """Number of the last scoring run; 0 if there was none."""
     costs: int | None
     """Version of the costs, which new prices change without a scoring run; None without any."""
+    build: int
+    """Number of the last build, which adds runs without a scoring run; 0 if there was none."""
 
 
 @dataclass
@@ -66,6 +69,8 @@ class LakeSnapshot:
     """The same lake, a date at a time: one run is read from the files of its date."""
     runs: int
     """Runs in the index, sub-agents' included."""
+    root_runs: int
+    """Those of them that are no sub-agents'."""
     left_out: int
     """Older runs that are not in it."""
     scored: int
@@ -113,7 +118,9 @@ class LakeSnapshot:
 
 def lake_state(lake: Lake) -> LakeState:
     """Return what a snapshot would be made from now."""
-    return LakeState(last_run(lake, RUN_ORDER), lake.version(PRICED_DATES.name))
+    return LakeState(
+        last_run(lake, RUN_ORDER), lake.version(PRICED_DATES.name), last_build_number(lake)
+    )
 
 
 def take_snapshot(lake: Lake, max_runs: int) -> LakeSnapshot:
@@ -128,7 +135,8 @@ def take_snapshot(lake: Lake, max_runs: int) -> LakeSnapshot:
     try:
         build_index(con, max_runs)
         found = con.sql(
-            "SELECT count(*), count(*) FILTER (WHERE scored), max(date) FROM run_index"
+            "SELECT count(*), count(*) FILTER (WHERE parent_trajectory_id IS NULL), "
+            "count(*) FILTER (WHERE scored), max(date) FROM run_index"
         ).fetchall()[0]
         whole = con.sql("SELECT count(*) FROM trajectories").fetchall()[0][0]
         own = _own_metrics(con)
@@ -136,12 +144,12 @@ def take_snapshot(lake: Lake, max_runs: int) -> LakeSnapshot:
         dates = Dates(
             pinned, {name: con.table(of).to_arrow_table() for name, of in relations.items()}
         )
-        if found[2] is not None:
-            dates.cursor(found[2])  # most readers begin with the newest runs
+        if found[3] is not None:
+            dates.cursor(found[3])  # most readers begin with the newest runs
     except duckdb.Error:
         con.close()
         raise
-    counts = (found[0], whole - found[0], found[1])
+    counts = (found[0], found[1], whole - found[0], found[2])
     return LakeSnapshot(lake, con, dates, *counts, datetime.now(UTC), state, own, prices)
 
 
@@ -199,7 +207,14 @@ def read_cached(
     measured: str | None = None,
     **parameters: Hashable,
 ) -> list[Row]:
-    """Return the rows as `read_matching`, of a query that heeds neither order nor beginning."""
+    """Return the rows as `read_matching`, of a query that heeds neither order nor beginning.
+
+    Runs of a state are counted each time, since time alone changes it.
+    """
+    if run_filter.state is not None:
+        return read_matching(
+            con, name, run_filter.conditions_alone, measured=measured, parameters=parameters
+        )
     key = (name, to_query(run_filter.conditions_alone), measured, *parameters.items())
     found: list[Row] = snapshot.cached(
         key,

@@ -260,6 +260,17 @@
   // A form sends two runs as the comparison knows them.
   one("#marked")?.addEventListener("submit", (event) => { event.preventDefault(); compare(); });
 
+  // What has come in since; nothing moves until the reader asks for it.
+  const news = one("[data-news]");
+  const poll = async () => {
+    const answer = document.hidden ? null : await fetch(news.dataset.news).catch(() => null);
+    if (!answer?.ok) return;
+    const { news: text } = await answer.json();
+    news.textContent = text && `${text} – show`;
+    news.hidden = !text;
+  };
+  if (news) setInterval(poll, 10_000);
+
   // Days begin where the reader is.
   document.cookie = `tz=${encodeURIComponent(Intl.DateTimeFormat().resolvedOptions().timeZone)}; path=/; SameSite=Strict`;
 

@@ -35,6 +35,7 @@ from tracegrade_queries.engine.pinned import (
     among,
     dated_on,
     either,
+    pin,
     received_in_any,
 )
 from tracegrade_queries.engine.relations import given, make_table, make_view, put
@@ -145,6 +146,14 @@ def unbuilt(lake: Lake, limits: Limits) -> Unbuilt:
     """Return what a build would find new."""
     with discovered(lake, limits) as found:
         return Unbuilt(found.new_spans, found.unread_logs) if found else Unbuilt()
+
+
+def has_unbuilt_files(lake: Lake) -> bool:
+    """Return whether a raw table has files that no build has seen; their rows may be known."""
+    last = last_build(lake)
+    pinned = pin(lake, [table.name for table in RAW])
+    built = {} if last.is_outdated or last.files is None else last.files
+    return any(_unbuilt(pinned, built).values())
 
 
 def unbuilt_spans(lake: Lake, limits: Limits) -> int:

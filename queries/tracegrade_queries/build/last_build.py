@@ -66,6 +66,11 @@ def last_build(lake: Lake) -> LastBuild:
     return LastBuild(newest, _built_files(lake))
 
 
+def last_build_number(lake: Lake) -> int:
+    """Return the number of the last build that got to its end; 0 if there was none."""
+    return lake.transaction_version(BUILT_FILES.name, BUILDS) or 0
+
+
 def _built_files(lake: Lake) -> Mapping[str, Collection[str]]:
     found: dict[str, set[str]] = {table.name: set() for table in RAW}
     dataset = lake.dataset(BUILT_FILES.name)

@@ -18,6 +18,11 @@ _WEEKDAYS: Final = (
 )  # fmt: skip
 
 
+def utc_now() -> datetime:
+    """Return the present as tables hold it: in UTC and without an offset."""
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
 def parse_time(text: str, now: datetime | None = None, zone: tzinfo = UTC) -> datetime | None:
     """Return a time as tables hold it, in UTC and without an offset; None if it is not a time.
 
@@ -31,7 +36,7 @@ def parse_time(text: str, now: datetime | None = None, zone: tzinfo = UTC) -> da
         now: The present, in UTC and without an offset; the clock's if it is not given.
         zone: Where days begin.
     """
-    now = now or datetime.now(UTC).replace(tzinfo=None)
+    now = now or utc_now()
     try:
         if found := _DATED.fullmatch(text):
             given = datetime.fromisoformat(text)

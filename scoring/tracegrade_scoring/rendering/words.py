@@ -183,3 +183,13 @@ def duration(milliseconds: float) -> str:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes:,} min {rest} s"
+
+
+def age(seconds: float) -> str:
+    """Return how old something is, in the largest unit of which it is one at least."""
+    if seconds >= 86_400:
+        return count(int(seconds // 86_400), "day")
+    for unit, length in (("h", 3_600), ("min", 60)):
+        if seconds >= length:
+            return f"{int(seconds // length)} {unit}"
+    return f"{max(0, int(seconds))} s"

@@ -1,8 +1,9 @@
 """A run as a reader sees it: facts, steps and what was found in them, as text."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from tracegrade.terminal.visible import visible_text
@@ -10,6 +11,8 @@ from tracegrade_scoring.metrics import Metric
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.blocks import StepText, StepView
 from tracegrade_scoring.rendering.catalog import main_metrics, more_metrics
+from tracegrade_scoring.rendering.times import utc_now
+from tracegrade_scoring.run_states import end_of_running, end_of_silence
 from tracegrade_scoring.timeline.model import (
     Mark,
     RunScore,
@@ -32,10 +35,6 @@ OUTCOMES: Final = {
     "lost": "and was not recovered within five calls",
     "": "and it is unknown what became of it",
 }
-RUNNING: Final = timedelta(minutes=2)
-"""A run whose last span is no older is called running."""
-CUT_OFF: Final = timedelta(hours=24)
-"""A run without a span for so long is called cut off."""
 NO_ATTEMPT: Final = ("killed_run", "several_runs")
 """Reasons why a run counts for nothing."""
 OF_VERDICTS: Final = ("human", "verifier", "evaluation", "judge")
@@ -186,7 +185,7 @@ def _facts(timeline: Timeline) -> Iterator[tuple[str, str]]:
     ending = timeline.score("termination")
     success = timeline.score("success")
     is_killed = success is not None and success.reason in NO_ATTEMPT
-    unended = "" if is_killed else _unended(run, datetime.now(UTC))
+    unended = "" if is_killed else _unended(timeline, utc_now())
     found = (
         ("run", words.name(run.trajectory_id)),
         ("called by", words.name(run.parent_trajectory_id, "")),
@@ -208,21 +207,32 @@ def _facts(timeline: Timeline) -> Iterator[tuple[str, str]]:
     return ((name, value) for name, value in found if value)
 
 
-def _unended(run: TimelineRun, now: datetime) -> str:
+def _unended(timeline: Timeline, now: datetime) -> str:
     """Return what is known of a run whose end has not come; '' if it has.
 
     A page may be read long after it was written, so it says when the last span came.
     """
+    run = timeline.run
     if run.complete or run.imported or run.last_received is None:
         return ""
     last = f"{run.last_received:%d %B %Y, %H:%M:%S} UTC"
-    silent = now - run.last_received.replace(tzinfo=UTC)
-    since = words.duration(max(0.0, silent.total_seconds() * 1_000))
-    if silent < RUNNING:
+    since = words.duration(max(0.0, (now - run.last_received).total_seconds() * 1_000))
+    if now < end_of_running(run.last_received, _longest_gap(timeline.steps)):
         return f"running, its last span came {since} before this was written, on {last}"
-    if silent < CUT_OFF:
+    if now < end_of_silence(run.last_received):
         return f"no end yet, and no span for {since}, since {last}"
     return f"cut off: its end never came, and no span for {since}, since {last}"
+
+
+def _longest_gap(steps: Sequence[Step]) -> timedelta:
+    """Return the longest time between two of these steps, or from the start to the first."""
+    timed = (
+        (step.offset_ms or 0.0) + (step.duration_ms or 0.0)
+        for step in steps
+        if step.offset_ms is not None
+    )
+    moments = sorted([0.0, *timed])
+    return timedelta(milliseconds=max((b - a for a, b in pairwise(moments)), default=0.0))
 
 
 def _notes(run: TimelineRun) -> Iterator[str]:
