@@ -23,7 +23,7 @@ from tracegrade_scoring.tasks import Specification
 pytestmark = needs_chromium
 ALL = (
     "/", "/runs", "/tasks", "/releases", "/trends", "/search", "/search?text=e", "/queries",
-    "/sql",
+    "/sql", "/money?window=all", "/money?window=all&by=model", "/kills",
 )  # fmt: skip
 OF_SAMPLE = (
     *ALL, f"/runs/{LOOPED}", f"/runs/{LOOPED}/spans", f"/compare?a={LOOPED}&b=t13",

@@ -31,6 +31,8 @@ PAGES = (
     "/tasks/malformed-header",
     "/releases",
     "/releases?agent=files&base=1.0&candidate=1.1",
+    "/money?window=all&by=day",
+    "/kills",
     "/trends?metric=tsa",
     "/trends?metric=steps&by=week&release=1.0",
     "/conversations/k",
@@ -344,7 +346,7 @@ def test_empty_lake_says_how_it_is_filled(empty: TestClient) -> None:
     """With the commands; no page fails."""
     for path in ("/", "/runs"):
         assert "tracegrade import FILE" in empty.get(path).text
-    for path in ("/tasks", "/releases", "/trends", "/search", "/queries"):
+    for path in ("/tasks", "/releases", "/money", "/kills", "/trends", "/search", "/queries"):
         assert empty.get(path).status_code == 200
     assert empty.get("/runs/x").status_code == 404
 
