@@ -46,6 +46,7 @@ ROOMS: Final[Mapping[str, Mapping[str, str]]] = {
         "steps/model_calls/text_forms": "Texts in the form of a framework, split into parts.",
         "steps/tool_calls": "Tool calls that models requested, and their executions.",
         "steps/step_rows": "The steps of each kind, put in order.",
+        "steps/agents": "The agents of runs with several, and the agent of each step.",
         "costs": "Costs of runs.",
         "engine": "The verdicts that count, for all readers of a lake.",
     },

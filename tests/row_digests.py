@@ -27,7 +27,7 @@ from .conftest import SHARED_DATA
 from .queries.traces import capture, captures, land, land_logs, logs_of
 
 TABLES = (
-    *("steps", "trajectories", "trajectory_scores", "decisions", "sub_goals"),
+    *("steps", "trajectories", "agents", "trajectory_scores", "decisions", "sub_goals"),
     *("failures", "failed_calls", "ambiguous_calls", "run_reasons", "release_scores"),
 )
 OF_THE_DAY = ("date", "trace_received_ns", "input_hash")

@@ -1,4 +1,4 @@
-"""The tables that are built from raw spans: steps and trajectories, declared once.
+"""The tables that are built from raw spans: steps, trajectories and agents, declared once.
 
 They can be deleted and built again from `raw_spans` at any time. Rows are replaced by trace.
 `built_traces` and `built_files` list the rows that builds have read, so that the next build can
@@ -13,6 +13,8 @@ from tracegrade_lake import VERDICTS, Column, Struct, Table, list_of
 from tracegrade_lake.columns import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TEXTS, TIMESTAMP
 
 __all__ = [
+    "AGENTS",
+    "BUILT",
     "BUILT_FILES",
     "BUILT_TRACES",
     "PRICED_DATES",
@@ -22,8 +24,8 @@ __all__ = [
     "VERDICTS",
 ]
 
-STEPS_VERSION: Final = 2
-"""Rises where the same spans make other steps or trajectories; a lake is then built again."""
+STEPS_VERSION: Final = 3
+"""Rises where the same spans make other rows; a lake is then built again."""
 
 _USAGE: Final = Struct(
     "USAGE",
@@ -46,6 +48,15 @@ _USAGE: Final = Struct(
             DOUBLE,
             "Cost in US dollars as the trace states it; NULL if it does not.",
         ),
+    ),
+)
+
+_MODEL_CALL: Final = Struct(
+    "MODEL_CALL",
+    "start and end of one model call",
+    (
+        Column("start_time", TIMESTAMP, "Start of the first of its spans, UTC."),
+        Column("end_time", TIMESTAMP, "End of its outermost span, UTC; NULL without an end."),
     ),
 )
 
@@ -357,6 +368,68 @@ TRAJECTORIES: Final = Table(
     ),
 )
 
+AGENTS: Final = Table(
+    name="agents",
+    grain="one agent of a run with several: the run's own, one that it called, one inside it",
+    columns=(
+        Column("trajectory_id", TEXT, "The run whose steps include those of the agent."),
+        Column(
+            "agent_span_id",
+            TEXT,
+            "Outermost span of the agent, for the run's own its `root_span_id`; for an agent "
+            "without a span, the first span that names it.",
+        ),
+        Column("has_span", BOOLEAN, "True if the agent has a span of its own."),
+        Column("agent_name", TEXT, "Name of the agent; NULL if it is not named."),
+        Column(
+            "parent_trajectory_id",
+            TEXT,
+            "Run of the agent that started this one: by a call, by a hand-over, or as the nearest "
+            "agent above its span. NULL for the agent of an outermost run.",
+        ),
+        Column("parent_agent_span_id", TEXT, "`agent_span_id` of that agent; NULL as above."),
+        Column(
+            "tool_call_id",
+            TEXT,
+            "Id of the call or hand-over that started it; NULL if neither did, or it has no id.",
+        ),
+        Column("start_time", TIMESTAMP, "Start of its span, else of its first operation; UTC."),
+        Column(
+            "end_time",
+            TIMESTAMP,
+            "End of its span, without one of its last operation; UTC. NULL if it has no end.",
+        ),
+        Column("duration_ms", DOUBLE, "End minus start, in milliseconds; NULL without an end."),
+        Column("step_count", INTEGER, "Its steps of every kind, without those of other agents."),
+        Column("step_indexes", list_of(INTEGER), "Their `step_index` in the run, sorted."),
+        Column("tool_call_count", INTEGER, "Its steps of kind tool_call."),
+        Column("error_count", INTEGER, "Its tool calls with status error or not_executed."),
+        Column("llm_call_count", INTEGER, "Its model calls, as in `trajectories`."),
+        Column("input_tokens", BIGINT, "Sum over its model calls; NULL if no call records them."),
+        Column("output_tokens", BIGINT, "Sum over its model calls; NULL if no call records them."),
+        Column("cost_usd", DOUBLE, "Cost of its model calls, as in `trajectories`."),
+        Column(
+            "model_usage",
+            list_of(_USAGE.type),
+            "Usage of its model calls, as in `trajectories`; NULL without model calls.",
+            _USAGE,
+        ),
+        Column(
+            "model_calls",
+            list_of(_MODEL_CALL.type),
+            "Start and end of each of its model calls, in their order.",
+            _MODEL_CALL,
+        ),
+        Column("trace_id", TEXT, "Trace of the run, 32 lower-case hex digits."),
+        _DATE,
+    ),
+)
+"""A run of one agent that neither called another nor was called has no row: its row in
+`trajectories` says the same."""
+
+BUILT: Final = (STEPS, AGENTS, TRAJECTORIES)
+"""The tables that a build writes from spans, in the order of its commits."""
+
 BUILT_TRACES: Final = Table(
     name="built_traces",
     grain="one trace with rows that a build has seen, whether it has a trajectory or not",
@@ -372,8 +445,8 @@ BUILT_TRACES: Final = Table(
         Column(
             "first_date",
             pa.date32(),
-            "Date its first span was received, UTC, which is the `date` of its rows in `steps` "
-            "and `trajectories`; NULL as long as there are log records alone.",
+            "Date its first span was received, UTC, which is the `date` of its rows in `steps`, "
+            "`agents` and `trajectories`; NULL as long as there are log records alone.",
         ),
         Column("date", pa.date32(), "Date the last of them was received, UTC."),
     ),

@@ -28,7 +28,7 @@ def folded(found: list[Step], marks: dict[int, str] | None = None) -> list[StepB
     told = marks or {}
     views = [view(step, (told[step.step_index],) if step.step_index in told else ())
              for step in found]  # fmt: skip
-    return blocks(found, views)
+    return blocks(found, views, {})
 
 
 def test_equal_calls_in_a_row_are_one_fold() -> None:
@@ -85,3 +85,13 @@ def test_plans_of_any_shape_are_read() -> None:
     changes = plan_changes(enumerate(odd))
     assert [change.step_index for change in changes] == [2]
     assert len(changes[0].items) == 4
+
+
+def test_equal_calls_of_several_agents_are_not_one() -> None:
+    """Two agents that made the same call did not repeat it; three times by one is a repeat."""
+    found = steps(*[call("look")] * 6)
+    agents = dict(enumerate(("a", "b", "a", "b", "b", "b")))
+    result = blocks(found, [view(each) for each in found], agents)
+
+    repeats = [block for block in result if block.title]
+    assert [[each.index for each in block.steps] for block in repeats] == [[3, 4, 5]]

@@ -28,7 +28,7 @@ def lines(
         view(step, (marks[step.step_index],) if step.step_index in marks else ()) for step in found
     ]
     by_index = {step.step_index: step for step in found}
-    return line_blocks(blocks(found, views), by_index, goals, {})
+    return line_blocks(blocks(found, views, {}), by_index, goals, {}, {})
 
 
 def shortened(**facts: Any) -> tuple[str, str]:

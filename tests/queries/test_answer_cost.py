@@ -10,6 +10,7 @@ from tracegrade_queries.costs.answer_cost import TokenCounts, cost_of, price_of
 from tracegrade_queries.costs.pricing import Price, Prices, create_prices, work_out_costs
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.engine.relations import put
+from tracegrade_queries.schema import TRAJECTORIES
 
 SMALL = Price(2_000_000, 500_000, 2_500_000, 8_000_000, 9_000_000)
 LARGE = Price(10_000_000, 1_000_000, 12_500_000, 40_000_000, 40_000_000)
@@ -50,7 +51,7 @@ def test_a_model_costs_what_it_costs_in_the_lake(tmp_path: Path, model: str) -> 
                 )
             ),
         )
-        work_out_costs(con, "one_run")
+        work_out_costs(con, TRAJECTORIES, "one_run")
         ((expected,),) = con.sql("SELECT pico_usd FROM usage_costs").fetchall()
 
     price = price_of(PRICES, model)

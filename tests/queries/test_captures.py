@@ -122,10 +122,11 @@ class CapturedRun(NamedTuple):
 
 
 class Built(NamedTuple):
-    """What became of all captures: the rows of both tables, and each capture's traces."""
+    """What became of all captures: the rows of each table, and each capture's traces."""
 
     steps: list[Row]
     trajectories: list[Row]
+    agents: list[Row]
     traces: dict[str, list[str]]
 
     def steps_of(self, name: str) -> list[Row]:
@@ -152,6 +153,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     return Built(
         rows(lake, "SELECT * FROM steps ORDER BY trajectory_id, step_index"),
         rows(lake, "SELECT * FROM trajectories ORDER BY trajectory_id"),
+        rows(lake, "SELECT * FROM agents ORDER BY trajectory_id, agent_span_id"),
         {names[row["wal_seq"]]: row["ids"] for row in ids},
     )
 
@@ -283,12 +285,15 @@ def test_offered_tools_are_told_in_one_form(built: Built) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["google-adk_default__toolerror", "crewai_two-agents", "openai-agents_both_below_http"],
+    [
+        *("google-adk_default__toolerror", "crewai_two-agents", "openai-agents_both_below_http"),
+        *("autogen_swarm", "agent-framework_handoff"),
+    ],
 )
 def test_rows_of_a_trace_do_not_depend_on_its_neighbors(
     built: Built, tmp_path: Path, name: str
 ) -> None:
-    """Of bare spans, two agents, two instrumentations at once; of all in `build/`."""
-    beside = by_trace(built.steps, built.trajectories)
+    """Of bare spans, several agents, two instrumentations at once; of all in `build/`."""
+    beside = by_trace(built.steps, built.trajectories, built.agents)
     alone = rows_of(tmp_path, of_captures([name]).values())
     assert alone == {trace: beside[trace] for trace in built.traces[name]}

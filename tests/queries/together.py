@@ -31,6 +31,7 @@ _OWN = f"{0:016x}"
 _IDS = {
     "steps": ("trace_id", "trajectory_id"),
     "trajectories": ("trace_id", "trajectory_id", "parent_trajectory_id"),
+    "agents": ("trace_id", "trajectory_id", "parent_trajectory_id"),
 }
 """The columns of each table that hold the id of a trace."""
 

@@ -16,6 +16,7 @@ from duckdb import DuckDBPyConnection
 from tracegrade_explorer.responses import PageRequest
 from tracegrade_explorer.sql import QUERIES
 from tracegrade_queries.costs.pricing import NO_PRICES, Prices, create_prices, work_out_costs
+from tracegrade_queries.schema import TRAJECTORIES
 from tracegrade_scoring.sql import RELATIONS
 
 TABLES: Final = ("run_spending", "model_spending", "tool_times")
@@ -41,6 +42,6 @@ def fill_tables(con: DuckDBPyConnection, prices: Prices) -> None:
     """
     RELATIONS.make(con, "run_members")
     create_prices(con, prices)
-    work_out_costs(con, "trajectories")
+    work_out_costs(con, TRAJECTORIES, TRAJECTORIES.name)
     for name in TABLES:
         con.execute(f"CREATE OR REPLACE TABLE {name} AS {QUERIES.text(name)}")

@@ -23,6 +23,8 @@ from tracegrade_explorer.responses import (
     PlainText,
     WrittenJson,
 )
+from tracegrade_explorer.run_view.agents_card import agents_by_step, run_groups
+from tracegrade_explorer.run_view.agents_choice import RunChoice, agents_of_page, chosen_agent
 from tracegrade_explorer.run_view.blocks import blocks
 from tracegrade_explorer.run_view.decision_card import DecisionCard, decision_cards
 from tracegrade_explorer.run_view.page import (
@@ -56,12 +58,14 @@ from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.read import OF_LAKE, Window, timeline_of, timeline_queries
 from tracegrade_scoring.timeline.view import TimelineView, headline_lead, timeline_view
 
-OWN: Final = ("from", "show", "tool", "find", "queue")
+OWN: Final = ("from", "show", "tool", "find", "queue", "who")
 TEXTS: Final = ("arguments", "result", "content")
 PROMPT: Final = "prompt"
 """Text of a step that stands in the span of its model call alone."""
 NO_PROMPT: Final = "not recorded: the trace does not hold what the model was given"
-OWN_QUERIES: Final = ("run_evidence", "run_plans", "run_children", "run_decisions")
+OWN_QUERIES: Final = (
+    *("run_evidence", "run_plans", "run_children", "run_decisions", "run_agent_calls"),
+)
 SHOWS_UNMADE_CALLS: Final = ("all", "calls", "findings")
 """Of `SHOWS`, those that show calls which were not made."""
 SPANS: Final = 500
@@ -159,7 +163,14 @@ def _view(
     view = timeline_view(timeline)
     run_id = found.trajectory_id
     show = _show(own)
-    selected = select_steps(timeline, view, show, own.get("tool", ""), own.get("find", ""))
+    groups = run_groups(timeline)
+    step_agents = agents_by_step(groups, run_id)
+    chosen = chosen_agent(groups, run_id, own)
+    selected = [
+        each
+        for each in select_steps(timeline, view, show, own.get("tool", ""), own.get("find", ""))
+        if chosen is None or each.index in chosen.steps_of(run_id)
+    ]
     steps = {step.step_index: step for step in timeline.steps}
     failed = frozenset(each.index for each in view.steps if each.failed)
     calls = run_calls(timeline, failed, _task(request, timeline))
@@ -171,13 +182,20 @@ def _view(
         "view": view,
         "kill_lines": kill_lines(request, run_id),
         "facts": [(name, value) for name, value in view.facts if name not in {"run", "state"}],
-        **_lines(timeline, selected, calls, changes),
+        **_lines(timeline, selected, calls, changes, step_agents),
+        **agents_of_page(
+            RunChoice(run_id, run_filter, own),
+            groups,
+            rows["run_agent_calls"],
+            chosen,
+            partial(_href, run_id, run_filter, on_page),
+        ),
         "texts": {each.index: step_texts(each, steps[each.index], run_id) for each in selected},
         "as_returned": {each.index for each in selected if is_as_returned(each)},
         **_cards(request, timeline, rows["run_decisions"], show, on_page),
         "shown": len(selected),
         "minimap": minimap([*map_steps(view.steps)]) if view.steps else Markup(),
-        **_scores(timeline, view, rows),
+        **_scores(timeline, view, rows, step_agents),
         "changes": changes,
         "plan": plan_card(timeline, changes, calls, partial(_href, run_id, run_filter, on_page)),
         **_state(request, timeline, rows["of_index"][0]),
@@ -188,7 +206,7 @@ def _view(
         "chips": [*chips(run_filter, metrics_of(request))],
         **_chosen(timeline, run_id, run_filter, own),
         "first": timeline.steps[0].step_index if timeline.steps else 0,
-        "following": _following(timeline, run_id, run_filter),
+        "following": _following(timeline, run_id, run_filter, own),
         "previous_steps": links.run(run_id, run_filter) if _first(own) else "",
         "guessed": "unknown" in found.dialects,
         "same_task": _same_task(timeline),
@@ -205,13 +223,18 @@ def _state(request: PageRequest, timeline: Timeline, row: Row) -> dict[str, Any]
     }
 
 
-def _scores(timeline: Timeline, view: TimelineView, rows: Mapping[str, Any]) -> dict[str, Any]:
+def _scores(
+    timeline: Timeline,
+    view: TimelineView,
+    rows: Mapping[str, Any],
+    step_agents: Mapping[int, str],
+) -> dict[str, Any]:
     """Return the scores of a run, why it failed, and what was found in it."""
     agents = {child["trajectory_id"]: child["agent_name"] for child in rows["run_children"]}
     return {
         "lead": headline_lead(timeline),
         "reasons": reasons(timeline),
-        "findings": findings(timeline),
+        "findings": findings(timeline, step_agents),
         "measured": measured_note(mark.what for mark in timeline.marks),
         "is_scored": bool(timeline.scores),
         "unscored_why": view.unscored[0].rpartition(": ")[0] if view.unscored else "",
@@ -225,12 +248,13 @@ def _lines(
     selected: Sequence[StepView],
     calls: RunCalls,
     changes: Sequence[PlanChange],
+    agents: Mapping[int, str],
 ) -> dict[str, Any]:
     """Return the steps that are shown as lines, and the last call among them."""
     steps = {step.step_index: step for step in timeline.steps}
-    found = line_blocks(
-        blocks(timeline.steps, selected), steps, goals_by_step(calls.served), plan_names(changes)
-    )
+    goals, plans = goals_by_step(calls.served), plan_names(changes)
+    folded = blocks(timeline.steps, selected, agents)
+    found = line_blocks(folded, steps, goals, plans, agents)
     called = [line for block in found for line in block.lines if line.kind == "tool_call"]
     return {"blocks": found, "last_call": called[-1] if called else None}
 
@@ -321,14 +345,15 @@ def _address_showing(run_id: str, run_filter: Filter, own: dict[str, str], show:
     return links.with_query(links.run(run_id), pairs)
 
 
-def _following(timeline: Timeline, run_id: str, run_filter: Filter) -> str:
+def _following(timeline: Timeline, run_id: str, run_filter: Filter, own: dict[str, str]) -> str:
     """Return the address of the steps that the page has no room for; '' if there are none."""
     if not timeline.steps:
         return ""
     following = timeline.steps[-1].step_index + 1
     if following >= timeline.total_steps:
         return ""
-    pairs = [*to_pairs(run_filter.runs_alone), ("from", str(following))]
+    who = [("who", own["who"])] if own.get("who") else []
+    pairs = [*to_pairs(run_filter.runs_alone), *who, ("from", str(following))]
     return links.with_query(links.run(run_id), pairs)
 
 

@@ -30,11 +30,13 @@ class _Unit(NamedTuple):
 
     steps: tuple[StepView, ...]
     call: Step | None
+    agent: str
+    """Whose it is; '' where all are of one agent."""
 
     @property
-    def key(self) -> tuple[str | None, str | None] | None:
+    def key(self) -> tuple[str | None, ...] | None:
         """What makes calls equal; None of other steps."""
-        return (self.call.tool_name, self.call.arguments) if self.call else None
+        return (self.agent, self.call.tool_name, self.call.arguments) if self.call else None
 
     @property
     def quiet(self) -> bool:
@@ -45,20 +47,25 @@ class _Unit(NamedTuple):
 _Units: TypeAlias = Sequence[_Unit]
 
 
-def blocks(steps: Sequence[Step], views: Sequence[StepView]) -> list[StepBlock]:
+def blocks(
+    steps: Sequence[Step], views: Sequence[StepView], agents: Mapping[int, str]
+) -> list[StepBlock]:
     """Return the steps in order, repeats and long stretches without findings folded.
 
     Args:
         steps: As read.
         views: The same in words; some may be left out.
+        agents: By index whose each is, where they are of several agents.
     """
     by_index = {step.step_index: step for step in steps}
-    units = [*_units(by_index, views)]
+    units = [*_units(by_index, views, agents)]
     found = any(not unit.quiet for unit in units)
     return [*_merged(_folded(units, by_index, found=found))]
 
 
-def _units(steps: Mapping[int, Step], views: Sequence[StepView]) -> Iterator[_Unit]:
+def _units(
+    steps: Mapping[int, Step], views: Sequence[StepView], agents: Mapping[int, str]
+) -> Iterator[_Unit]:
     position = 0
     while position < len(views):
         call = steps[views[position].index]
@@ -66,7 +73,8 @@ def _units(steps: Mapping[int, Step], views: Sequence[StepView]) -> Iterator[_Un
         if call.kind == "tool_call":
             while end < len(views) and steps[views[end].index].call_step == call.step_index:
                 end += 1
-        yield _Unit(tuple(views[position:end]), call if call.kind == "tool_call" else None)
+        called = call if call.kind == "tool_call" else None
+        yield _Unit(tuple(views[position:end]), called, agents.get(call.step_index, ""))
         position = end
 
 

@@ -39,6 +39,7 @@ OF_CALLS: Final = (
     *("actual_steps", "step_", "redundant_calls", "tool_", "parameter_validity"),
     *("destructive_", "off_plan_calls", "termination"),
 )
+NO_AGENTS: Final[Mapping[int, str]] = {}
 HEIGHTS: Final[Mapping[str, int]] = {"tool_call": 3, "plan": 3, "handoff": 3, "answer": 2}
 
 
@@ -85,16 +86,20 @@ class ScoreRow(NamedTuple):
     """What to show alone to see what it was counted from; '' for nothing."""
 
 
-def findings(timeline: Timeline) -> list[RunFinding]:
+def findings(timeline: Timeline, agents: Mapping[int, str]) -> list[RunFinding]:
     """Return what was found, in the order of steps, then what belongs to none.
 
     Equal findings in a row are one.
+
+    Args:
+        timeline: The run.
+        agents: By index of a step of it whose it is, where they are of several agents.
     """
     run_id = timeline.run.trajectory_id
     found: list[RunFinding] = []
     for sentence, group in groupby(timeline.marks, key=mark_sentence):
         links = [
-            _step_link(run_id, mark.step_trajectory_id, mark.step_index, mark.step_agent)
+            _step_link(run_id, mark.step_trajectory_id, mark.step_index, mark.step_agent, agents)
             for mark in group
         ]
         steps = [(link,) if link[0] else () for link in links]
@@ -118,13 +123,18 @@ def reasons(timeline: Timeline) -> list[HeadlineReason]:
 
 
 def _step_link(
-    run_id: str, step_trajectory_id: str | None, step_index: int | None, agent: str | None
+    run_id: str,
+    step_trajectory_id: str | None,
+    step_index: int | None,
+    agent: str | None,
+    agents: Mapping[int, str] = NO_AGENTS,
 ) -> tuple[str, str]:
-    """Return a step in words and its address: with its agent where it is one of a sub-agent."""
+    """Return a step in words and its address: with its agent where there are several."""
     if step_index is None:
         return "", ""
     if step_trajectory_id in {None, run_id}:
-        return f"s{step_index}", f"#s{step_index}"
+        whose = agents.get(step_index)
+        return f"{whose} s{step_index}" if whose else f"s{step_index}", f"#s{step_index}"
     whose = words.name(agent, "sub-agent")
     return f"{whose} s{step_index}", links.run(step_trajectory_id or "", step=step_index)
 

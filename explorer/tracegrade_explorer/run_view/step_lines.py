@@ -66,6 +66,7 @@ def line_blocks(
     steps: Mapping[int, Step],
     goals: Mapping[int, str],
     plans: Mapping[int, str],
+    agents: Mapping[int, str],
 ) -> list[LineBlock]:
     """Return blocks of steps as lines, below the sub-goals that they serve.
 
@@ -74,9 +75,8 @@ def line_blocks(
         steps: By index.
         goals: By index of a call, the sub-goal that it serves; empty if that is not known.
         plans: By index, what the line of a plan says.
+        agents: By index of a step whose it is, where steps are of several agents.
     """
-    several = len({step.agent_name for step in steps.values() if step.agent_name}) > 1
-    agents = {i: words.name(step.agent_name) for i, step in steps.items() if several}
     lines = [(block, [*_lines(block.steps, steps, plans, agents)]) for block in blocks]
     heads = _heads([line for _, each in lines for line in each], goals)
     found: list[LineBlock] = []

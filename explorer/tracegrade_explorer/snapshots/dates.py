@@ -15,7 +15,7 @@ from duckdb import DuckDBPyConnection
 from tracegrade_queries.engine.connection import Limits, connect_pinned
 from tracegrade_queries.engine.pinned import PinnedLake, dated_on
 from tracegrade_queries.engine.relations import given
-from tracegrade_queries.schema import STEPS, TRAJECTORIES
+from tracegrade_queries.schema import AGENTS, STEPS, TRAJECTORIES
 from tracegrade_scoring.schema import (
     CUSTOM_SCORES,
     DECISIONS,
@@ -28,7 +28,7 @@ from tracegrade_scoring.schema import (
 from tracegrade_scoring.sql import unordered
 
 TABLES: Final = (
-    STEPS, TRAJECTORIES, TRAJECTORY_SCORES, DECISIONS, SUB_GOALS, FAILURES, FAILED_CALLS,
+    STEPS, TRAJECTORIES, AGENTS, TRAJECTORY_SCORES, DECISIONS, SUB_GOALS, FAILURES, FAILED_CALLS,
     RUN_REASONS, CUSTOM_SCORES,
 )  # fmt: skip
 """What pages read of one date; each table more takes time when a date is opened."""

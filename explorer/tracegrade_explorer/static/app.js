@@ -52,6 +52,12 @@
     one(selector)?.click();
   };
 
+  // The steps of the next agent, after the last those of all.
+  const nextAgent = () => {
+    const found = all("[data-agent]");
+    found[(found.findIndex((each) => each.ariaCurrent) + 1) % found.length]?.click();
+  };
+
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(location.href);
@@ -214,7 +220,7 @@
     e: () => move(all("[data-finding]"), 1), E: () => move(all("[data-finding]"), -1),
     n: () => move(all("[data-difference]"), 1), N: () => move(all("[data-difference]"), -1),
     "[": () => follow("a[rel=prev]"), "]": () => follow("a[rel=next]"),
-    x: mark, c: compare, o: fold, "/": find, y: copy, "?": help,
+    a: nextAgent, x: mark, c: compare, o: fold, "/": find, y: copy, "?": help,
     i: () => follow("[data-edit]"), d: () => follow("[data-csv]"), ...LABEL_KEYS,
   };
   let going = false;

@@ -1,4 +1,4 @@
-"""Builds steps and trajectories from the raw spans of every trace with new ones.
+"""Builds steps, agents and trajectories from the raw spans of every trace with new ones.
 
 Traces are independent, so they are built in buckets that bound the memory of the engine, one on
 each core. A bucket holds traces that arrived one after the other, so that it reads only the row
@@ -46,7 +46,14 @@ from tracegrade_queries.engine.relations import count, make_table, put
 from tracegrade_queries.engine.replacing import Replacement
 from tracegrade_queries.engine.sql import query
 from tracegrade_queries.engine.staged import of_traces, stage_dates
-from tracegrade_queries.schema import BUILT_TRACES, STEPS, STEPS_VERSION, TRAJECTORIES
+from tracegrade_queries.schema import (
+    AGENTS,
+    BUILT,
+    BUILT_TRACES,
+    STEPS,
+    STEPS_VERSION,
+    TRAJECTORIES,
+)
 
 BUCKET_SPANS: Final = 250_000
 """Spans that one bucket aims at; a trace is never split."""
@@ -99,7 +106,7 @@ def build(
     prices: Prices = NO_PRICES,
     executor: Executor | None = None,
 ) -> BuildSummary:
-    """Bring `steps` and `trajectories` up to date with `raw_spans`, and say what was done.
+    """Bring the tables in `BUILT` up to date with `raw_spans`, and say what was done.
 
     Args:
         lake: The lake to read and write. One build at a time.
@@ -164,10 +171,9 @@ def _commit_all(
     noted = {source.app_id: seq for source, seq in found.watermarks.items()}
     noted |= {BUILDS: number, STEPS_NOTED: STEPS_VERSION}
     everything = full or found.last.is_outdated
-    leaving = (
-        None if everything else _leaving(lake, found, AFFECTED, (STEPS, TRAJECTORIES), executor)
-    )
+    leaving = None if everything else _leaving(lake, found, AFFECTED, BUILT, executor)
     _commit(lake, found.con, STEPS, built, {BUILDS: number}, leaving)
+    _commit(lake, found.con, AGENTS, built, {}, leaving)
     if evaluations := _found(built, "evaluations"):
         add_clean_verdicts(lake, evaluations)  # they were redacted on arrival
     _commit(lake, found.con, TRAJECTORIES, built, noted, leaving)

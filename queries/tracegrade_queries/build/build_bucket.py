@@ -1,4 +1,4 @@
-"""Builds one bucket of traces: from their spans to staged files of steps and trajectories."""
+"""Builds one bucket of traces: from their spans to staged files of what a build makes."""
 
 from typing import Final
 
@@ -6,22 +6,28 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracegrade_lake import RAW_LOGS, RAW_SPANS
+from tracegrade_lake import RAW_LOGS, RAW_SPANS, Table
 from tracegrade_queries.build.split import FOUND, split_into_steps
-from tracegrade_queries.costs.pricing import Prices, create_prices, with_costs, work_out_costs
+from tracegrade_queries.costs.pricing import (
+    COSTED,
+    Prices,
+    create_prices,
+    with_costs,
+    work_out_costs,
+)
 from tracegrade_queries.engine.bucket_work import Bucket, Outcome, opened
 from tracegrade_queries.engine.connection import DEDUPLICATED
 from tracegrade_queries.engine.pinned import PinnedLake, received_between
 from tracegrade_queries.engine.relations import make_view
 from tracegrade_queries.engine.staged import stage_rows
-from tracegrade_queries.schema import STEPS, TRAJECTORIES
+from tracegrade_queries.schema import STEPS
 
 RAW: Final = (RAW_SPANS, RAW_LOGS)
 """The tables that are read."""
 
 
 def build_bucket(bucket: Bucket[Prices]) -> Outcome:
-    """Stage the steps and trajectories of one bucket, and return what else its spans say.
+    """Stage the steps, agents and trajectories of one bucket; return what else its spans say.
 
     Args:
         bucket: Its traces as `buckets.sql` has them; its specification is what models cost.
@@ -32,13 +38,17 @@ def build_bucket(bucket: Bucket[Prices]) -> Outcome:
         split_into_steps(con)
         steps = stage_rows(lake, STEPS, con.table("built_steps").to_arrow_table())
         create_prices(con, bucket.specification)
-        work_out_costs(con, "built_trajectories")
-        built = with_costs(con, "built_trajectories").to_arrow_table()
-        trajectories = stage_rows(lake, TRAJECTORIES, built)
+        costed = {table.name: stage_rows(lake, table, _costed(con, table)) for table in COSTED}
         return Outcome(
-            {STEPS.name: steps, TRAJECTORIES.name: trajectories},
+            {STEPS.name: steps, **costed},
             {name: con.table(name).to_arrow_table() for name in FOUND},
         )
+
+
+def _costed(con: duckdb.DuckDBPyConnection, table: Table) -> pa.Table:
+    """Return what was built for a table, with its costs."""
+    work_out_costs(con, table, f"built_{table.name}")
+    return with_costs(con, table, f"built_{table.name}").to_arrow_table()
 
 
 def files_of(lake: PinnedLake, traces: pa.Table) -> PinnedLake:

@@ -40,9 +40,9 @@ from tracegrade_queries.engine.pinned import (
 )
 from tracegrade_queries.engine.relations import given, make_table, make_view, put
 from tracegrade_queries.engine.sql import query
-from tracegrade_queries.schema import BUILT_TRACES, STEPS, TRAJECTORIES
+from tracegrade_queries.schema import BUILT, BUILT_TRACES, TRAJECTORIES
 
-TABLES: Final = {table.name: table for table in (*RAW, STEPS, TRAJECTORIES, BUILT_TRACES)}
+TABLES: Final = {table.name: table for table in (*RAW, *BUILT, BUILT_TRACES)}
 """What is read, by name."""
 
 AFFECTED: Final = "affected_traces"
@@ -240,7 +240,7 @@ def _about(pinned: PinnedLake, unbuilt: Files, known: pa.Table) -> PinnedLake:
     is_of_known = received_in_any(known["first_ns"].to_numpy(), known["last_ns"].to_numpy())
     raw = {name: either(is_new, is_of_known) for name, is_new in _named(unbuilt).items()}
     is_of_date = dated_on(map(str, known["first_date"].drop_null().unique().to_pylist()))
-    built = {STEPS.name: is_of_date, TRAJECTORIES.name: is_of_date}
+    built = {table.name: is_of_date for table in BUILT}
     seen_on = dated_on(map(str, known["date"].unique().to_pylist()))
     return pinned.only({**raw, **built, BUILT_TRACES.name: seen_on})
 

@@ -11,7 +11,7 @@ from tracegrade_queries.relations import RELATIONS
 FOUND: Final = ("evaluations", "unread_scopes", "detached_model_calls", "fragments", "copies")
 """Findings about a bucket in addition to the rows that are built."""
 
-BUILD_TARGETS: Final = ("built_steps", "built_trajectories", *FOUND)
+BUILD_TARGETS: Final = ("built_steps", "built_agents", "built_trajectories", *FOUND)
 """What a build reads; all else is dropped when nothing reads it any more."""
 
 _GIVEN: Final = ("spans", "logs", "bucket_traces")

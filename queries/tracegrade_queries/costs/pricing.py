@@ -5,7 +5,8 @@ of models, so that new prices do not require reading spans again. All sums are o
 millionths of a millionth of a US dollar.
 
 Makes:
-    priced_runs (from trajectories): model usage of the runs whose cost is worked out
+    priced_runs (from agents, trajectories): model usage of the runs, or of the agents, whose cost
+        is worked out
     prices: what models cost
 """
 
@@ -32,7 +33,16 @@ from tracegrade_queries.engine.relations import make_view, put
 from tracegrade_queries.engine.sql import query
 from tracegrade_queries.engine.staged import stage_dates
 from tracegrade_queries.relations import RELATIONS
-from tracegrade_queries.schema import TRAJECTORIES
+from tracegrade_queries.schema import AGENTS, TRAJECTORIES
+
+COSTED: Final = (AGENTS, TRAJECTORIES)
+"""The tables with costs; the last has those that are counted."""
+
+_ID: Final = {
+    AGENTS.name: "rows.trajectory_id || '/' || rows.agent_span_id",
+    TRAJECTORIES.name: "rows.trajectory_id",
+}
+"""SQL of what identifies one of the `rows` of each; `run_costs` has it as the trajectory."""
 
 MEMORY_LIMIT: Final = "4GB"
 """Memory of the engine; it spills beyond."""
@@ -136,7 +146,7 @@ def store_prices(lake: Lake, chosen: PricesInForce) -> None:
 
 
 def update_costs(lake: Lake, prices: Prices) -> Costs:
-    """Bring `cost_usd` of every trajectory up to date with the prices, and count what is known.
+    """Bring all `cost_usd` up to date with the prices, and count the runs whose cost is known.
 
     Only dates that are not noted as up to date are read, and those rewritten on which a cost
     differs.
@@ -151,14 +161,16 @@ def update_costs(lake: Lake, prices: Prices) -> Costs:
         made = sources(pinned, prices.items())
         known = set(noted["inputs_digest"].to_pylist())
         stale = dated_on(date for date, source in made.items() if source not in known)
-        part = pinned.only({TRAJECTORIES.name: stale})
-        return connect_pinned(part, (TRAJECTORIES,), Limits(MEMORY_LIMIT)), made
+        part = pinned.only({table.name: stale for table in COSTED})
+        return connect_pinned(part, COSTED, Limits(MEMORY_LIMIT)), made
 
-    con, made = read_pinned(lake, [TRAJECTORIES.name], connected)
+    con, made = read_pinned(lake, [table.name for table in COSTED], connected)
     with con:
         create_prices(con, prices)
-        work_out_costs(con, TRAJECTORIES.name)
-        written = _write_costs(lake, con)
+        written: dict[str, str] = {}
+        for table in COSTED:
+            work_out_costs(con, table, table.name)
+            written = _write_costs(lake, con, table)
         unchanged = of_sources(noted, made.values())
         made |= {date: inputs_digest(prices.items(), [path]) for date, path in written.items()}
         new = with_sources(con.sql(query("cost_counts")).to_arrow_table(), made)
@@ -168,22 +180,25 @@ def update_costs(lake: Lake, prices: Prices) -> Costs:
     return _counted(every)._replace(prices=len(prices))
 
 
-def _write_costs(lake: Lake, con: duckdb.DuckDBPyConnection) -> dict[str, str]:
+def _write_costs(lake: Lake, con: duckdb.DuckDBPyConnection, table: Table) -> dict[str, str]:
     """Rewrite the dates on which a cost differs; return the new file of each date."""
     stale = con.sql(
-        "SELECT DISTINCT date FROM trajectories LEFT JOIN run_costs USING (trajectory_id) "
-        "WHERE trajectories.cost_usd IS DISTINCT FROM run_costs.cost_usd ORDER BY date"
+        f"SELECT DISTINCT date FROM {table.name} AS rows "
+        f"LEFT JOIN run_costs ON {_ID[table.name]} = run_costs.trajectory_id "
+        "WHERE rows.cost_usd IS DISTINCT FROM run_costs.cost_usd ORDER BY date"
     ).fetchall()
     dates = [date for (date,) in stale]
     if not dates:
         return {}
-    files = stage_dates(lake, TRAJECTORIES, dates, partial(_costed, con))
-    lake.put_files(TRAJECTORIES, files, list(map(str, dates)), {})
+    files = stage_dates(lake, table, dates, partial(_costed, con, table))
+    lake.put_files(table, files, list(map(str, dates)), {})
     return {file.partition["date"]: file.name for file in files}
 
 
-def _costed(con: duckdb.DuckDBPyConnection, date: datetime.date) -> duckdb.DuckDBPyRelation:
-    return with_costs(con, f"{TRAJECTORIES.name} WHERE date = '{date}'")
+def _costed(
+    con: duckdb.DuckDBPyConnection, table: Table, date: datetime.date
+) -> duckdb.DuckDBPyRelation:
+    return with_costs(con, table, f"{table.name} WHERE date = '{date}'")
 
 
 def create_prices(con: duckdb.DuckDBPyConnection, prices: Prices) -> None:
@@ -197,23 +212,26 @@ def create_prices(con: duckdb.DuckDBPyConnection, prices: Prices) -> None:
     put(con, "prices", pa.Table.from_pylist(rows, schema))
 
 
-def work_out_costs(con: duckdb.DuckDBPyConnection, runs: str) -> None:
-    """Make `usage_costs` and `run_costs` of the trajectories in a relation.
+def work_out_costs(con: duckdb.DuckDBPyConnection, table: Table, rows: str) -> None:
+    """Make `usage_costs` and `run_costs` of the rows in a relation.
 
     Args:
         con: Holds `prices`, as `create_prices` makes it.
-        runs: Its name; it has `trajectory_id` and `model_usage`.
+        table: One of `COSTED`.
+        rows: The name of a relation with its columns.
     """
-    make_view(con, "priced_runs", f"SELECT trajectory_id, model_usage FROM {runs}")
+    usage = f"SELECT {_ID[table.name]} AS trajectory_id, rows.model_usage FROM {rows} AS rows"
+    make_view(con, "priced_runs", usage)
     RELATIONS.run(con, ("run_costs", "usage_costs"), ("priced_runs", "prices"))
 
 
-def with_costs(con: duckdb.DuckDBPyConnection, runs: str) -> duckdb.DuckDBPyRelation:
-    """Return trajectories, by their ids, with the `cost_usd` that `run_costs` has of them."""
+def with_costs(con: duckdb.DuckDBPyConnection, table: Table, rows: str) -> duckdb.DuckDBPyRelation:
+    """Return rows of a table, in their order, with the `cost_usd` that `run_costs` has of them."""
     return con.sql(
-        f"WITH runs AS (SELECT * FROM {runs}) "
-        "SELECT runs.* REPLACE (run_costs.cost_usd AS cost_usd) "
-        "FROM runs LEFT JOIN run_costs USING (trajectory_id) ORDER BY runs.trajectory_id"
+        f"WITH rows AS (SELECT * FROM {rows}) "
+        "SELECT rows.* REPLACE (run_costs.cost_usd AS cost_usd) FROM rows "
+        f"LEFT JOIN run_costs ON {_ID[table.name]} = run_costs.trajectory_id "
+        f"ORDER BY {_ID[table.name]}"
     )
 
 

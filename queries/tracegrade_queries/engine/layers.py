@@ -14,6 +14,7 @@ from tracegrade_lake import RAW_LOGS, RAW_SPANS, VERDICTS, Table
 from tracegrade_queries.engine.sql import QUERIES, Queries, Saved, saved_queries
 from tracegrade_queries.errors import UnknownQuery
 from tracegrade_queries.schema import (
+    AGENTS,
     BUILT_FILES,
     BUILT_TRACES,
     PRICED_DATES,
@@ -50,7 +51,10 @@ class Layer(NamedTuple):
 
 
 BUILT: Layer = Layer(
-    (RAW_SPANS, RAW_LOGS, STEPS, TRAJECTORIES, VERDICTS, BUILT_TRACES, BUILT_FILES, PRICED_DATES),
+    (
+        *(RAW_SPANS, RAW_LOGS, STEPS, TRAJECTORIES, AGENTS, VERDICTS),
+        *(BUILT_TRACES, BUILT_FILES, PRICED_DATES),
+    ),
     QUERIES,
 )
 """The layer of this package, and what the lake holds before anything is built."""

@@ -25,6 +25,7 @@ def render_json(timeline: Timeline) -> str:
         "verdicts": [verdict._asdict() for verdict in timeline.verdicts],
         "total_verdicts": timeline.total_verdicts,
         "reasons": [reason._asdict() for reason in timeline.reasons],
+        "agents": [asdict(agent) for agent in timeline.agents],
         "sub_goals": [goal._asdict() for goal in timeline.sub_goals],
     }
     return json.dumps(document, indent=2, default=_text) + "\n"

@@ -159,6 +159,37 @@ class RunReason(NamedTuple):
 
 
 @dataclass(frozen=True)
+class RunAgent:
+    """One agent of the run, of its callers or of its sub-agents, where several worked."""
+
+    trajectory_id: str
+    """The run whose steps include its own."""
+    agent_span_id: str
+    has_span: bool
+    """Else that is the first span that names it."""
+    agent_name: str | None
+    parent_trajectory_id: str | None
+    """Run of the agent that started it; None for an outermost one."""
+    parent_agent_span_id: str | None
+    tool_call_id: str | None
+    """Call that started it."""
+    start_time: datetime | None
+    end_time: datetime | None
+    duration_ms: float | None
+    step_count: int
+    step_indexes: list[int]
+    """Its steps in the run."""
+    tool_call_count: int
+    error_count: int
+    llm_call_count: int
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+    model_calls: list[Mapping[str, datetime | None]]
+    """`start_time` and `end_time` of each model call."""
+
+
+@dataclass(frozen=True)
 class Timeline:
     """One run with everything that is shown of it."""
 
@@ -176,6 +207,8 @@ class Timeline:
     reasons: tuple[RunReason, ...] = ()
     own_metrics: Mapping[str, Metric] = field(default_factory=dict)
     """Metrics of users' own, by name."""
+    agents: tuple[RunAgent, ...] = ()
+    """Those of its attempt, in the order of their starts; empty for a single one."""
 
     @property
     def headline(self) -> tuple[RunReason, ...]:

@@ -10,8 +10,10 @@ from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.errors import TrajectoryUnknown
 from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
 from tracegrade_scoring.rendering.rows import read_rows
+from tracegrade_scoring.timeline.agents import attempt_agents
 from tracegrade_scoring.timeline.model import (
     Mark,
+    RunAgent,
     RunReason,
     RunScore,
     RunSubGoal,
@@ -96,6 +98,7 @@ def timeline_queries(
         "timeline_sub_goals": run_key,
         VERDICTS: {**run_key, "characters": window.characters, "rows": VERDICT_ROWS},
         "timeline_reasons": run_key,
+        "timeline_agents": run_key,
         OWN_METRICS: {},
     }
 
@@ -131,6 +134,7 @@ def timeline_of(
         verdicts[0]["total"] if verdicts else 0,
         tuple(RunReason(**row) for row in rows["timeline_reasons"]),
         own_metrics(rows[OWN_METRICS]),
+        attempt_agents([RunAgent(**row) for row in rows["timeline_agents"]], trajectory_id),
     )
 
 

@@ -38,7 +38,7 @@ def test_kills_fit_any_screen_and_can_be_read(browser: Browser, base: str) -> No
                 seen.page.set_viewport_size({"width": width, "height": 900})
                 assert seen.page.evaluate(wide) == 0, (path, width)
             for scheme in ("light", "dark"):
-                seen.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+                seen.page.emulate_media(color_scheme=scheme)
                 assert seen.page.evaluate(LOW_CONTRAST) == [], (path, scheme)
             assert (seen.said, seen.foreign) == ([], []), path
 

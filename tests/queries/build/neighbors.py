@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,7 +54,7 @@ def trace_ids(request: object) -> set[str]:
 
 
 def rows_of(folder: Path, sent: Iterable[Sent]) -> dict[str, list[Row]]:
-    """Return the rows of both tables for traces that were landed and built together, by trace."""
+    """Return the rows of all tables for traces that were landed and built together, by trace."""
     lake = Lake.create(folder / "lake")
     for number, each in enumerate(sent):
         land(lake, each.spans, seq=number)
@@ -62,13 +63,14 @@ def rows_of(folder: Path, sent: Iterable[Sent]) -> dict[str, list[Row]]:
     return by_trace(
         rows(lake, "FROM steps ORDER BY trajectory_id, step_index"),
         rows(lake, "FROM trajectories ORDER BY trajectory_id"),
+        rows(lake, "FROM agents ORDER BY trajectory_id, agent_span_id"),
     )
 
 
-def by_trace(steps: Iterable[Row], trajectories: Iterable[Row]) -> dict[str, list[Row]]:
+def by_trace(*tables: Iterable[Row]) -> dict[str, list[Row]]:
     """Return the rows of each trace, in their order, without what its arrival decides."""
     found: dict[str, list[Row]] = {}
-    for row in (*steps, *trajectories):
+    for row in chain(*tables):
         kept = {name: value for name, value in row.items() if name not in OF_ITS_ARRIVAL}
         found.setdefault(row["trace_id"], []).append(kept)
     return found

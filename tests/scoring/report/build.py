@@ -11,7 +11,7 @@ from tests.scoring.build import arrow
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, VERDICTS, Lake
 from tracegrade_queries.engine.connection import COUNTED, view_sql
 from tracegrade_queries.engine.sql import unordered
-from tracegrade_queries.schema import STEPS, TRAJECTORIES
+from tracegrade_queries.schema import AGENTS, STEPS, TRAJECTORIES
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metric_definition import METRIC_DEFINITIONS
 from tracegrade_scoring.report.html import render_html
@@ -22,7 +22,7 @@ from tracegrade_scoring.schema import SCORE, SCORE_TABLES
 from tracegrade_scoring.sql import query
 
 TABLES = (
-    *(RAW_LOGS, RAW_SPANS, STEPS, TRAJECTORIES, VERDICTS),
+    *(RAW_LOGS, RAW_SPANS, STEPS, TRAJECTORIES, AGENTS, VERDICTS),
     *SCORE_TABLES,
     METRIC_DEFINITIONS,
 )
