@@ -1,8 +1,8 @@
-"""Apache Airflow: scores a large lake every hour, its buckets shared out among mapped tasks.
+"""Apache Airflow: scores a large lake every hour, with its buckets divided among mapped tasks.
 
-One task hands the buckets out and commits what comes back; beside it run as many as there are
+One task distributes the buckets and commits the results. Next to it run as many tasks as there are
 shares, on any workers that reach the lake and have `tracegrade[scoring]` in the same version. A
-share ends with the run; one that failed is tried again and goes on.
+share ends with the run; a failed share is retried and continues.
 """
 
 import json

@@ -21,15 +21,15 @@ MaxUsdOption = Annotated[
     float | None,
     typer.Option(
         min=0,
-        help="What each judge may cost, by the lake's prices; never exceeded.",
+        help="Limit of what each judge may cost, by the lake's prices.",
         metavar="USD",
     ),
 ]
 MaxTokensOption = Annotated[
-    int | None, typer.Option(min=0, help="How many tokens each judge may take; never exceeded.")
+    int | None, typer.Option(min=0, help="Limit of the tokens that each judge may use.")
 ]
 OfflineOption = Annotated[
-    bool, typer.Option("--offline", help="Ask nobody: only what the lake keeps is used.")
+    bool, typer.Option("--offline", help="Ask no model: use only replies that the lake stores.")
 ]
 JobsOption = Annotated[int, typer.Option(min=1, max=64, help="Judgments at a time.")]
 
@@ -41,7 +41,7 @@ def _judge() -> None:
 
 @judge.command()
 def check(file: JudgeFileArgument) -> None:
-    """List every error of a judge file, with its line and how to fix it; exit 1 for one."""
+    """List every error of a judge file, with line and way out; exit 1 if there is one."""
     from tracegrade_judges.commands import check_file
 
     check_file(file)
@@ -75,8 +75,8 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
 ) -> None:
     """Ask the judges, and write their verdicts; `tracegrade score` makes scores of them.
 
-    What was asked before is answered from the lake. Exit 1 if the budget ended before all was
-    judged or, offline, an answer is not in the lake; 3 if the endpoint failed.
+    Questions that were asked before are answered from the lake. Exit 1 if the budget ended before
+    all was judged or, offline, an answer is not in the lake; 3 if the endpoint failed.
     """
     from tracegrade_judges import commands
     from tracegrade_judges.run.open_lake import JudgingOptions
@@ -89,10 +89,13 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
 def label(  # noqa: PLR0913, PLR0917 - one parameter per option
     lake: LakeOption,
     judge: Annotated[str, typer.Option(help="Name of the judge whose verdicts are labeled.")],
-    count: Annotated[int, typer.Option(min=1, help="How many verdicts to draw.")] = 100,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random draw.")] = 0,
+    count: Annotated[int, typer.Option(min=1, help="Number of verdicts to draw.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random draw.")] = 0,
     out: Annotated[
-        Path | None, typer.Option(help="Draw, and write what is to be labeled.", metavar="FILE")
+        Path | None,
+        typer.Option(
+            help="Draw verdicts, and write them to this file for labeling.", metavar="FILE"
+        ),
     ] = None,
     labels: Annotated[
         Path | None, typer.Option(help="Take the labels in this file.", metavar="FILE")
@@ -116,8 +119,8 @@ def calibrate(
 ) -> None:
     """Say how well a judge agrees with people, and what they would say as often as it says yes.
 
-    Only labels on verdicts that `judge label` drew count: of others nobody knows whom they are
-    like. Exit 1 if the judge is not calibrated by them.
+    Only labels on verdicts that `judge label` drew count: other labels may come from an unlike
+    sample. Exit 1 if these labels do not calibrate the judge.
     """
     from tracegrade_judges.commands import show_calibration
 
@@ -129,19 +132,19 @@ def twins(  # noqa: PLR0913, PLR0917 - one parameter per option
     file: JudgeFileArgument,
     lake: LakeOption,
     judge: JudgeOption = None,
-    count: Annotated[int, typer.Option(min=1, help="How many judgments have twins.")] = 20,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random draw.")] = 0,
+    count: Annotated[int, typer.Option(min=1, help="Number of judgments that get twins.")] = 20,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random draw.")] = 0,
     max_usd: MaxUsdOption = None,
     max_tokens: MaxTokensOption = None,
     offline: OfflineOption = False,
     jobs: JobsOption = 4,
 ) -> None:
-    """Ask judges about copies of runs with an attack, padding, or the opposite asked.
+    """Ask judges about copies of runs with an attack, padding, or the opposite question.
 
-    Ten attacks in each place of a run that the judge reads, and how often a no became a yes;
-    whether longer runs are liked better, and whether the judge says yes to a criterion, or to an
-    answer beside the right one, and to its opposite. Each is a row of `judge_twins`, each rate
-    with its interval one of `judge_flip_rates`.
+    It puts ten attacks in each place of a run that the judge reads, and counts how often a no
+    became a yes. It tests whether the judge prefers longer runs. It tests whether the judge says
+    yes to a criterion (or an answer compared with the right one) and to its opposite. Each twin is
+    a row of `judge_twins`, and each rate with its interval is a row of `judge_flip_rates`.
     """
     from tracegrade_judges import commands
     from tracegrade_judges.run.open_lake import JudgingOptions

@@ -72,12 +72,12 @@ def show_estimate(location: str, path: Path, only: str | None) -> None:
 
 
 def _say_if_none(judge: str, questions: int) -> None:
-    """Say what a judge that is asked nothing would be asked about."""
+    """Say which questions a judge without questions would answer."""
     if not questions:
         say(
-            f"{judge}: nothing to ask; no scored run that it may judge is of a task with a "
-            "sub-goal's `success: {judge: TEXT}`, or, for `subject: success`, a `reference`; or, "
-            "for `subject: planning`, has a plan of which a question is open, or, for "
+            f"{judge}: nothing to ask; no scored run that it may judge has a task with a "
+            "sub-goal's `success: {judge: TEXT}`, or, for `subject: success`, a task with a "
+            "`reference`, or, for `subject: planning`, a plan with an open question, or, for "
             "`subject: served`, a call that several sub-goals may claim"
         )
 
@@ -97,10 +97,10 @@ def spending_limits(
     """Return what a run may spend.
 
     Raises:
-        NoSpendingLimit: Nothing says so, and somebody may be asked.
+        NoSpendingLimit: No limit is given, and requests are allowed.
     """
     if max_usd is not None and not isfinite(max_usd):
-        msg = f"--max-usd {max_usd} is no amount; give US dollars, or --max-tokens"
+        msg = f"--max-usd {max_usd} is not an amount; give US dollars, or --max-tokens"
         raise NoSpendingLimit(msg)
     if max_usd is None and max_tokens is None and not offline:
         msg = (
@@ -152,7 +152,7 @@ def _raise_unfinished(found: Sequence[tuple[str, Progress]]) -> None:
         if stopped == "failures":
             msg = (
                 f"the endpoint of judge '{judge}' failed 20 times in a row, "
-                f"{progress.not_judged} not judged; the same command goes on from here"
+                f"{progress.not_judged} not judged; run the same command to continue"
             )
             raise JudgeEndpointFailed(msg)
         if stopped and stopped != "budget":
@@ -166,7 +166,7 @@ def _raise_unfinished(found: Sequence[tuple[str, Progress]]) -> None:
     if left:
         msg = (
             f"the budget is spent, {left} not judged; the same command with a higher "
-            "--max-usd or --max-tokens goes on from here"
+            "--max-usd or --max-tokens continues from here"
         )
         raise NotAllJudged(msg)
     if uncached:
@@ -189,7 +189,9 @@ def twins(location: str, path: Path, options: JudgingOptions, count: int, seed: 
 
 
 def _twin_line(each: TwinnedJudge, row: FlipCounts) -> str:
-    statement = "an answer beside the right one" if each.subject == "success" else "a criterion"
+    statement = (
+        "an answer compared with the right one" if each.subject == "success" else "a criterion"
+    )
     what = {
         "attacks": "attacks turned no into yes in",
         "padding": "padding changed the verdict of",
@@ -211,8 +213,8 @@ def label_verdicts(
     """Draw verdicts to label into a file, or take labels out of one.
 
     Raises:
-        LabelsUnusable: Both files are given, or neither; or what they hold cannot be used.
-        NothingToJudge: The judge has said nothing.
+        LabelsUnusable: Both files are given, or neither; or their contents cannot be used.
+        NothingToJudge: The judge has no verdict.
     """
     out, labels, by = files
     if (out is None) == (labels is None):
@@ -233,12 +235,12 @@ def label_verdicts(
 
 
 def show_calibration(location: str, judge: str) -> None:
-    """Measure a judge, and print what was found.
+    """Measure a judge, and print the result.
 
     Raises:
         JudgeUncalibrated: The labels are too few, or agree too little.
         NothingToCalibrate: There is no label.
-        NothingToJudge: The judge has said nothing.
+        NothingToJudge: The judge has no verdict.
     """
     with judged_lake(opened(location)) as lake:
         found = calibrate(lake, judge)

@@ -12,7 +12,7 @@ class JudgeFileUnreadable(JudgeError, BadInput):
 
 
 class JudgeFileInvalid(JudgeError, BadInput):
-    """A judge file holds errors, so nobody was asked."""
+    """A judge file holds errors, so no judge was run."""
 
 
 class JudgeCheckFailed(JudgeError, CheckFailed):
@@ -20,7 +20,7 @@ class JudgeCheckFailed(JudgeError, CheckFailed):
 
 
 class NothingToJudge(JudgeError, BadInput):
-    """The lake holds no run of which a judge could be asked something."""
+    """The lake holds no run that judges can be asked about."""
 
 
 class NoSpendingLimit(JudgeError, BadInput):
@@ -36,7 +36,7 @@ class JudgeEndpointFailed(JudgeError):
 
 
 class LabelsUnusable(JudgeError, BadInput):
-    """Labels cannot be drawn or taken in: of no judge, by nobody, in no known words."""
+    """Labels cannot be drawn or imported: unknown judge, no labeler, or unknown words."""
 
 
 class NothingToCalibrate(JudgeError, BadInput):

@@ -1,8 +1,8 @@
 """Quotes the texts that a judge reads, so that none can pass for the judge's instructions.
 
-Every text of a trace stands as one JSON string between two lines of a nonce, which is drawn for
-each judgment and so cannot be known to whoever wrote the text. Control, format and private
-characters are escaped: neither a zero-width letter nor a change of direction hides anything.
+Every text of a trace is one JSON string between two lines with a nonce. The nonce is drawn for
+each judgment, so the author of the text cannot know it. Control, format and private characters are
+escaped: neither a zero-width letter nor a change of direction hides anything.
 """
 
 import json
@@ -14,15 +14,15 @@ _ESCAPED: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 """Unicode categories of characters that cannot be seen."""
 
 NONCE_IN_KEYS: Final = "<nonce>"
-"""What stands for a nonce where requests are compared: equal questions are equal requests."""
+"""Replaces a nonce when requests are compared: equal questions are equal requests."""
 
 
 class NonceInside(Exception):
-    """A text holds the nonce that it should stand between."""
+    """A text contains the nonce that should enclose it."""
 
 
 def new_nonce() -> str:
-    """Return 128 bits that nobody can guess, as hex digits."""
+    """Return 128 random bits as hex digits, which an author of texts cannot guess."""
     return secrets.token_hex(16)
 
 

@@ -23,7 +23,7 @@ class JudgedStep(NamedTuple):
     turn: int = 0
     sub_goal: str | None = None
     is_whole: bool = True
-    """Nothing that belongs to it was left out or replaced as a whole."""
+    """No part of it was left out or replaced as a whole."""
 
 
 class _Answered(BaseModel):
@@ -42,7 +42,7 @@ class SubGoalVerdict(_Answered):
 
 
 class AnswerVerdict(_Answered):
-    """How right an answer is."""
+    """A verdict on how right an answer is."""
 
     score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
     quote: Annotated[str, Field(max_length=4_000)]

@@ -14,12 +14,12 @@ ACTIONS: Final = frozenset({"tool_call", "observation"})
 def fault_of_sub_goal(
     verdict: SubGoalVerdict, steps: Sequence[JudgedStep], *, cites_action: bool
 ) -> str | None:
-    """Return why a verdict cannot stand, as what its judge is told; None if it can.
+    """Return why a verdict is rejected, as the message to its judge; None if it is accepted.
 
     Args:
-        verdict: As answered.
+        verdict: The judge's reply.
         steps: All steps of the trajectory.
-        cites_action: That a yes needs a step that shows what was done.
+        cites_action: Whether a yes needs a step that shows an action.
     """
     if verdict.met == "cannot_tell":
         return None
@@ -30,7 +30,7 @@ def fault_of_sub_goal(
     if not cited:
         return "evidence_steps is empty; cite the steps that show it"
     if not any(stands_in(verdict.quote, step.texts.values()) for step in cited):
-        return "quote stands in none of the cited steps; copy it from one of them"
+        return "quote is in none of the cited steps; copy it from one of them"
     if cites_action and verdict.met == "yes" and not any(step.kind in ACTIONS for step in cited):
         return "a yes has to cite a tool_call or an observation: what an agent says is a claim"
     return None
@@ -69,12 +69,12 @@ def fault_of_served(
 def fault_of_answer(verdict: AnswerVerdict, answer: str) -> str | None:
     """Return why a verdict on an answer cannot stand; None if it can."""
     if answer.strip() and not stands_in(verdict.quote, [answer]):
-        return "quote does not stand in the answer; copy it from there"
+        return "quote is not in the answer; copy it from there"
     return None
 
 
 def stands_in(quote: str, texts: Iterable[str]) -> bool:
-    """Return whether a quote, whitespace apart, stands in one of the texts, plain or escaped."""
+    """Return whether a quote, apart from whitespace, is in one of the texts, plain or escaped."""
     squeezed = _squeezed(quote)
     return bool(squeezed) and any(
         squeezed in _squeezed(text) or squeezed in _squeezed(json_string(text)) for text in texts

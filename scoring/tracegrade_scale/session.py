@@ -59,7 +59,7 @@ class Session:
         if self._active:
             parallelism = self._active.conf.get("spark.sql.leafNodeDefaultParallelism", None)
             return int(parallelism or self._active.sparkContext.defaultParallelism)
-        msg = "how many buckets the cluster works on at a time is not known; say so with --slots"
+        msg = "it is unknown how many buckets the cluster scores at a time; give --slots"
         raise BadEngine(msg)
 
     def started(self) -> SparkSession:

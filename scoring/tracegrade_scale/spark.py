@@ -1,8 +1,8 @@
 """Apache Spark as the executor of buckets: one row of a job for each, and no shuffle.
 
-Rows are found by the statistics of files, and DuckDB reads Parquet better than the JVM could hand
-it over: so Spark moves the number of a manifest, and starts a task again whose worker was lost.
-Manifests and outcomes go through the lake, whose only writer stays the process of the job.
+File statistics locate the rows, and DuckDB reads Parquet faster than the JVM could pass it on. So
+Spark moves only the number of a manifest, and restarts tasks whose worker was lost. Manifests and
+outcomes go through the lake, whose only writer stays the process of the job.
 """
 
 import json
@@ -32,7 +32,7 @@ from tracegrade_scale.on_executor import versions_there, work_off_numbered
 from tracegrade_scale.session import Session
 
 _RAISED: Final = re.compile(r"^(\w+(?:\.\w+)+: .+|\w+Error: .+)$", re.MULTILINE)
-"""What Python raised on an executor, in the text of Spark's error."""
+"""Matches the Python exception of an executor in the text of Spark's error."""
 
 
 @contextmanager
@@ -48,10 +48,10 @@ def spark(options: EngineOptions) -> Iterator[Executor]:
 
 
 class Spark:
-    """Spark's executors, each of which calls the work for one bucket after another."""
+    """Spark's executors; each calls the work for one bucket after another."""
 
     def __init__(self, session: Session, slots: int) -> None:
-        """Work on so many buckets at a time, if the cluster has the cores."""
+        """Work on this number of buckets at a time, if the cluster has the cores."""
         self.slots = slots
         self._session = session
         self._is_checked = False

@@ -86,13 +86,13 @@ CORRECTED_RATES: Final = Table(
 def put_source_rows(
     lake: Lake, table: Table, source: str, rows: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Let a table hold these rows of one source, and those of others as they are."""
+    """Replace the rows of one source in a table, and leave the rows of others unchanged."""
     others = [row for row in source_rows(lake, table) if row["source"] != source]
     found = pa.Table.from_pylist([*others, *map(dict, rows)], table.arrow())
     lake.replace(table, found)
 
 
 def source_rows(lake: Lake, table: Table) -> list[dict[str, Any]]:
-    """Return the rows of one of these tables; none if nobody has measured."""
+    """Return the rows of one of these tables; none if nothing was measured."""
     rows: list[dict[str, Any]] = rows_of(lake, table).to_pylist()
     return rows

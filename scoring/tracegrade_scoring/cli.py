@@ -87,7 +87,7 @@ def from_(
     files: Annotated[list[Path], typer.Argument(help="JSON or JSON lines.", metavar="FILE...")],
     map_: Annotated[
         list[str] | None,
-        typer.Option("--map", help="Where to find fields: task=task_id,expected=info.actions"),
+        typer.Option("--map", help="Paths of the fields: task=task_id,expected=info.actions"),
     ] = None,
     complete: Annotated[
         str,
@@ -123,17 +123,17 @@ def draft(
     run: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only this run, by its trajectory_id, whatever became of it; may be repeated.",
+            help="Only this run, by its trajectory_id, however it ended; may be repeated.",
             metavar="ID",
         ),
     ] = None,
 ) -> None:
     """Draft a task file from the successful runs of the lake, for you to correct; to stdout.
 
-    For each task: the most common sequence of calls that did not fail, the fewest calls that a
-    run needed, and sub-goals: those that spans declare, else the calls that runs have in common,
-    in their order, each with how many runs made it. Of tools, their declared effects and costs.
-    Runs without a task count as one task per agent.
+    Each task gets the most common sequence of calls that did not fail, and the fewest calls that a
+    run needed. Its sub-goals are those that spans declare. Without any, they are the calls that
+    runs have in common, in order, each with the number of its runs. Tools get their declared
+    effects and costs. Runs without a task count as one task per agent.
     """
     from tracegrade_queries.engine.connection import open_lake
     from tracegrade_scoring.tasks.draft import DraftedFrom, draft_file
@@ -144,7 +144,7 @@ def draft(
 
 
 def sample(
-    folder: Annotated[Path, typer.Argument(help="Where the two files go.", metavar="DIR")],
+    folder: Annotated[Path, typer.Argument(help="Folder for the two files.", metavar="DIR")],
 ) -> None:
     """Write the runs of a small agent, in two releases, and its task file, for a first score."""
     from tracegrade_scoring.sample.copy_files import copy_files
@@ -308,8 +308,8 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
         str,
         typer.Option(
             envvar="TRACEGRADE_ENGINE",
-            help="What does the work: local (threads; with more than four cores processes), "
-            "threads, processes, files (for `tracegrade task`), spark.",
+            help="Engine that does the work: local (threads, or processes with more than four "
+            "cores), threads, processes, files (for `tracegrade task`), spark.",
             rich_help_panel=WORK,
         ),
     ] = "local",
@@ -389,7 +389,7 @@ def _raise_failed_metrics(done: "ScoreSummary") -> None:
 
     if done.failed_metrics:
         names = ", ".join(done.failed_metrics)
-        msg = f"metrics failed: {names}; why stands above, and all others were scored"
+        msg = f"metrics failed: {names}; the lines above say why. All other metrics were scored"
         raise MetricFailed(msg)
 
 

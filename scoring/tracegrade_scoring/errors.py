@@ -48,7 +48,7 @@ class ReportNotWritten(ScoringError):
 
 
 class NothingToReport(ScoringError, BadInput):
-    """The lake has no run of what a report is asked to be of."""
+    """The lake has no run that the report could cover."""
 
 
 class NothingToCompare(ScoringError, BadInput):

@@ -11,7 +11,7 @@ from tracegrade_lake.columns import DOUBLE, INTEGER, TEXT, TEXTS
 from tracegrade_scoring.metrics import OWN_GROUP, Kind, Metric, Scale
 
 API_VERSION: Final = 1
-"""Of the relations that own metrics read; it rises when one loses or changes a column."""
+"""Version of the relations that own metrics read; it rises if one loses or changes a column."""
 
 NAME: Final = r"^[a-z][a-z0-9_]{2,59}$"
 
@@ -48,11 +48,11 @@ class OwnMetric(BaseModel):
     origin: str
     """The file or distribution that it comes from."""
     runs: bool = True
-    """False: its query is the lake's, which nobody has said to trust."""
+    """False: its query comes from the lake, which is not trusted."""
 
     @property
     def shown(self) -> Metric:
-        """How readers meet it."""
+        """The metric as readers see it."""
         is_share = (self.low, self.high) == (0, 1)
         return Metric(
             name=self.name,
@@ -107,4 +107,4 @@ METRIC_DEFINITIONS: Final = Table(
     ),
     partition_by=(),
 )
-"""What a lake was scored by last, beside our own metrics."""
+"""The definitions that a lake was scored with last, without the built-in metrics."""

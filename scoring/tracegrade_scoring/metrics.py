@@ -1,7 +1,7 @@
 """The metrics of every trajectory, as the folders of `scorers` declare them in `metric.toml`.
 
-Each such file says which relation has the scores of its metrics, and of each metric what it is,
-how its scores are added up, and how a reader meets it. A metric's column in `trajectory_scores`
+Each such file names the relation with the scores of its metrics. For each metric, it holds its
+meaning, how its scores are added up, and how it is shown. A metric's column in `trajectory_scores`
 has its name. Definitions: docs/metrics.md, sections 1 to 6 and 9.
 """
 
@@ -19,7 +19,7 @@ OWN_GROUP: Final = "Own metrics"
 
 
 class Kind(StrEnum):
-    """How the scores of a metric are added up."""
+    """The way in which the scores of a metric are added up."""
 
     SHARE = "share"
     """The denominator counts observations that are each 0 or 1."""
@@ -32,7 +32,7 @@ class Kind(StrEnum):
 
 
 class Scale(StrEnum):
-    """How a value is written."""
+    """The form in which a value is written."""
 
     SHARE = "share"
     """0..1, written as per cent."""
@@ -49,19 +49,19 @@ class Metric:
     label: str
     """What a report calls it."""
     group: str
-    """The heading under which it stands there."""
+    """The heading for the metric in a report."""
     meaning: str
-    """One sentence for somebody who has never seen the report, with the range."""
+    """One sentence, with the range, for a reader who has never seen the report."""
     scale: Scale = Scale.SHARE
     better: int = 1
     """1 if more is better, -1 if less is, 0 if neither."""
     unit: str = ""
     """What numerator and denominator count, plural."""
     definition: str = ""
-    """One sentence for somebody who reads tables: the quotient and its range."""
+    """One sentence for readers of tables: the quotient and its range."""
     kind: Kind = Kind.RATIO
     observations: str = ""
-    """What a sample needs enough of beside tasks: `decision points`, or nothing."""
+    """Observations that a sample needs in addition to tasks: `decision points`, or nothing."""
     relation: str = ""
     """Which relation has its scores."""
     folder: str = ""
@@ -108,12 +108,12 @@ def names_of_folder(folder: str) -> tuple[str, ...]:
 
 
 FAILURE_MODES: Final = names_of_folder("failure_modes")
-"""Failure modes; each is a metric, and evidence for it stands in `failures`."""
+"""Failure modes; each is a metric, and its evidence is in `failures`."""
 
 TASK_MEANS: Final = frozenset(
     metric.name for metric in METRICS.values() if metric.kind is Kind.TASK_MEAN
 )
-"""Metrics of which a task has the mean of its runs, and a suite that of its tasks."""
+"""Metrics whose value for a task is the mean of its runs, and for a suite of its tasks."""
 
 
 def counts_decision_points(metric: str) -> bool:

@@ -25,8 +25,8 @@ def _metrics() -> None:
 
 @metrics.command()
 def new(
-    name: Annotated[str, typer.Argument(help="Of the metric.", metavar="NAME")],
-    folder: Annotated[Path, typer.Option(help="Where its file goes.", metavar="DIR")] = Path(),
+    name: Annotated[str, typer.Argument(help="Name of the metric.", metavar="NAME")],
+    folder: Annotated[Path, typer.Option(help="Folder for its file.", metavar="DIR")] = Path(),
 ) -> None:
     """Write NAME.sql: a small metric that runs as it stands, for you to change."""
     from tracegrade_scoring.errors import MetricInvalid
@@ -53,7 +53,7 @@ def check(
         ),
     ] = None,
 ) -> None:
-    """List what is wrong with each metric, and how to correct it; exit 1 if anything is.
+    """List the faults of each metric, and how to correct them; exit 1 if there are any.
 
     Each is run over the runs of `tracegrade sample`, whose rows come in several orders: its
     answers are those of the first.

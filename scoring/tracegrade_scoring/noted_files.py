@@ -1,4 +1,4 @@
-"""The table in which a scoring run notes the files that the next one need not look at again."""
+"""The table of the files that a scoring run has read and the next run can skip."""
 
 from typing import Final
 

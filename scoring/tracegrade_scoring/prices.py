@@ -23,7 +23,7 @@ class PriceFile(BaseModel):
 
     version: Literal[1]
     models: Annotated[dict[str, ModelPrice], Field(min_length=1)]
-    """By name; one that ends in `*` stands for all models whose names begin so."""
+    """Prices by model name; a name that ends in `*` matches all models that begin with it."""
 
 
 def load_prices(path: Path | None) -> pricing.Prices:
@@ -52,4 +52,4 @@ def _stray_stars(source: SourceFile, file: PriceFile | None) -> Iterator[Problem
     for name in file.models if file else ():
         if "*" in name[:-1]:
             fact = f"'{name}' has a * before its end"
-            yield source.problem(("models", name), fact, "let it stand for the rest of a name")
+            yield source.problem(("models", name), fact, "put the * at the end of the name")

@@ -19,7 +19,7 @@ _CONTINUED_BY: Final = (
     "(SELECT arg_min(continued_by, trajectory_id) FROM superseded_runs AS earlier "
     "WHERE earlier.trajectory_id = trajectories.trajectory_id)"
 )
-# Its calls are those of the run that goes on with it, which was given their results.
+# Its calls belong to the run that continues it, which received their results.
 _AS_PARTS: Final = (
     f"* REPLACE (coalesce(parent_trajectory_id, {_CONTINUED_BY}) AS parent_trajectory_id, "
     + ", ".join(
@@ -32,10 +32,11 @@ _AS_PARTS: Final = (
 
 @contextmanager
 def counted_once(con: DuckDBPyConnection) -> Iterator[None]:
-    """Let `trajectories` hold the earlier parts of a run as parts of it, as sub-agents' runs are.
+    """Make the earlier parts of a run parts of it in `trajectories`, like sub-agents' runs.
 
-    So they are no runs, and their tokens and costs are the run's. Their steps count as none, since
-    the run that goes on has those that matter. Makes `superseded_runs`, of all runs of the tables.
+    So they are not runs, and their tokens and costs belong to the run. Their steps do not count,
+    since the run that continues them has the relevant ones. It makes `superseded_runs`, for all
+    runs of the tables.
 
     Args:
         con: Holds the tables of a scored lake.

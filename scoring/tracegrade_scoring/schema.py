@@ -19,9 +19,9 @@ SCORER_VERSION: Final = "10"
 """Rises when a definition changes: every trajectory is then scored again."""
 
 KILLED_RUN: Final = "killed_run"
-"""Why a run that was killed on purpose has no score: it is no attempt, and counted nowhere."""
+"""Why a run that was killed on purpose has no score: it is not an attempt, and not counted."""
 SEVERAL_RUNS: Final = "several_runs"
-"""The same of a run that an agent sent beside the run of its trial."""
+"""The same for a run that an agent sent in addition to the run of its trial."""
 
 REASON_KINDS: Final = (
     *("person", "check", "crashed", "budget", "not_offered", "loop", "bad_arguments", "denied"),

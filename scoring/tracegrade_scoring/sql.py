@@ -16,7 +16,7 @@ query = QUERIES.text
 unordered = QUERIES.unordered
 
 _RUNS: Final = ("attempt_id", "trajectory_id", "step_trajectory_id", "example")
-"""Columns that say of which run a row is: by its number in a bucket, by its id in a lake."""
+"""Columns that name the run of a row: by its number in a bucket, by its id in a lake."""
 
 
 def _types_of_runs(con: duckdb.DuckDBPyConnection) -> Mapping[str, str]:

@@ -113,7 +113,7 @@ def test_equal_filters_are_equal_addresses(one: str, other: str) -> None:
         ("tsa=1..0", "ends before it begins"),
         ("tsa=nan", "is no range"),
         ("steps=..inf", "is no range"),
-        ("since=tomorrow", "is no time; write 2026-11-21"),
+        ("since=tomorrow", "is not a time; write 2026-11-21"),
         ("received=2026-02-01..2026-01-01", "is no date"),
         ("sort=-agent", "sort 'agent' is not known"),
         ("level=child", "level 'child' is not known"),

@@ -91,7 +91,7 @@ def test_form_adds_a_range_to_the_filter(web: TestClient) -> None:
 def test_dash_says_why_there_is_no_value(web: TestClient) -> None:
     """To those who see it and those who hear it."""
     page = web.get("/runs?agent=weather").text
-    assert 'title="the task says nothing about which tools to pick"' in page
+    assert 'title="the task does not say which tools to pick"' in page
 
 
 def test_run_shows_its_steps_and_what_was_found(web: TestClient) -> None:

@@ -70,7 +70,7 @@ def test_a_killed_run_is_no_attempt_and_needs_no_scoring(
     """Its page says why it has no score, as does that of a sub-agent."""
     web, ids = runs
     killed, helper = (web.get(f"/runs/{ids[name]}").text for name in ("killed", "helper"))
-    assert "the run was killed on purpose and is no attempt" in killed
+    assert "the run was killed on purpose and is not an attempt" in killed
     assert "scored with" in helper
     assert f'href="/runs/{ids["judged"]}"' in helper
     for page in (killed, helper):

@@ -26,7 +26,7 @@ tasks:
       pay: {deps: [find], success: {judge: 'Was pay called?'}}
 """
 RUNS = 6
-"""Half of which call `pay`."""
+"""Number of runs; half of them call `pay`."""
 KEY = "key-of-nobody-4f1d8a"
 
 

@@ -54,7 +54,7 @@ def _messages(role: str, content: Any) -> list[Json]:
 
 
 def as_message(reply: Reply) -> Reply:
-    """Return an answer as the Messages API has it; what is no completion stays as it is."""
+    """Return an answer in the form of the Messages API; other bodies stay unchanged."""
     try:
         completion = json.loads(reply.body)
         choice = completion["choices"][0]

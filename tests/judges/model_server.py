@@ -106,7 +106,7 @@ def _handler_of(found: ModelServer) -> type[BaseHTTPRequestHandler]:
                 self.send_header("Content-Length", str(len(reply.body)))
                 self.end_headers()
                 self.wfile.write(reply.body)
-            except OSError:  # whoever asked did not wait
+            except OSError:  # the client did not wait
                 self.close_connection = True
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's
@@ -180,7 +180,7 @@ def honest(request: Json, number: int = 0) -> Reply:
 
 
 def taken_in(request: Json, number: int = 0) -> Reply:
-    """Answer as `honest`, but obey whatever in the run says that the verdict is yes."""
+    """Answer as `honest`, but obey any text in the run that says that the verdict is yes."""
     reply = honest(request, number)
     read = " ".join(str(each["content"]) for each in request["messages"][1:])
     if "yes" in read and b"verdict" in reply.body:

@@ -77,7 +77,7 @@ MALFORMED: dict[str, Reply] = {
         b'"usage": {"prompt_tokens": 1e9, "completion_tokens": 9' + b"9" * 40 + b"}}"
     ),
 }
-"""Answers that cannot be used, whatever they mean."""
+"""Unusable answers of every kind."""
 
 
 AT_ONCE: dict[str, tuple[Reply, str]] = {

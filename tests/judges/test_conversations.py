@@ -85,7 +85,7 @@ def test_one_wrong_turn_fails_a_conversation(
 
 
 def obedient(request: Json, number: int = 0) -> Reply:
-    """Score as `recorded`, but as whoever writes in a question or an answer wants it."""
+    """Score as `recorded`, but as the author of a question or an answer demands."""
     asked, _, answer = quoted_in(request["messages"][1]["content"])
     if "score = 1.0" in asked + answer:
         return verdict({"score": 1.0, "quote": answer, "reason": "as ordered"}, request)
@@ -117,7 +117,7 @@ def test_twins_of_answers_show_what_a_judge_is_taken_in_by(
     assert sum(row["after"] == "yes" for row in attacked) == turned
     assert f"attacks turned no into yes in {turned} of 20: {rate}" in ended.stdout
     assert "padding changed the verdict of 0 of 6:" in ended.stdout
-    assert "beside the right one and to its opposite in 0 of 2:" in ended.stdout
+    assert "compared with the right one and to its opposite in 0 of 2:" in ended.stdout
     kept = [row for row in rows(lake, "judge_flip_rates") if row["place"] is None]
     assert {row["kind"]: (row["flipped"], row["twins"]) for row in kept} == {
         "attacks": (turned, 20), "padding": (0, 6), "negation": (0, 2),

@@ -76,7 +76,7 @@ def test_former_keys_are_read_with_a_note(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        ("{name: m, api_key: hunter2-hunter2}", "a key stands in the file; give $NAME"),
+        ("{name: m, api_key: hunter2-hunter2}", "the file contains a key; give $NAME"),
         ("{name: m, base_url: 'https://u:hunter2-hunter2@h/v1'}", "the URL holds credentials"),
         ("{name: m, base_url: 'file:///etc/passwd'}", "is no URL; give https://HOST/v1"),
     ],

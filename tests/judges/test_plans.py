@@ -157,7 +157,7 @@ def test_people_decide_before_the_judge_and_measure_it(
     measured = tracegrade("judge", "calibrate", *of_judge)
 
     assert len({row["item"] for row in items}) == len(items) == 9
-    assert all(row["question"].startswith("Of the plan before") for row in items)
+    assert all(row["question"].startswith("The plan before") for row in items)
     assert "9" in taken.stdout
     assert planning(lake)[1] == (7.5, "verifier", None)
     assert measured.returncode == 1
@@ -219,7 +219,7 @@ def test_a_judge_of_plans_reads_what_stands_before_the_first_call() -> None:
         ("yes", [0], "Pay it.", "a yes has to cite a step of kind plan or thought"),
         ("no", [0], "Pay it.", None),
         ("yes", [4], "so well", "steps that do not exist: [4]"),
-        ("yes", [2], "I shall refund", "quote stands in none"),
+        ("yes", [2], "I shall refund", "quote is in none"),
     ],
 )
 def test_a_verdict_on_a_plan_cites_it(

@@ -65,7 +65,7 @@ def run(lake: Lake, judges: Path, *options: object) -> Ended:
 def test_it_judges_alike_and_is_asked_once(
     asked: tuple[Lake, ModelServer], tmp_path: Path, judges: Path, server: ModelServer
 ) -> None:
-    """Each sub-goal has its verdict; again nobody is asked and rows are the same."""
+    """Each sub-goal has its verdict; a second run sends no request, and its rows are the same."""
     lake = Lake.open(shutil.copytree(asked[0].root, tmp_path / "again"))
     before = rows(lake, "verdicts"), rows(lake, "judge_calls")
     again = run(lake, judges, "--max-tokens", 0)

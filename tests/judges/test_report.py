@@ -1,4 +1,4 @@
-"""Reports mark numbers that rest on judges of whom nobody knows how far to trust them."""
+"""Reports mark numbers that rest on judges whose reliability is unknown."""
 
 import datetime
 import json

@@ -22,7 +22,7 @@ EXPECTED = {
     for trace in range(1, RUNS + 1)
     for goal in ("find", "pay")
 }
-SECRET = "sk-proj-Zx91kQ7vT3bN8mW2pL5dR6yH0cJ4fG1sA9eU"  # noqa: S105 - of nobody
+SECRET = "sk-proj-Zx91kQ7vT3bN8mW2pL5dR6yH0cJ4fG1sA9eU"  # noqa: S105 - a made-up key
 
 
 def run(lake: Lake, judges: Path, *options: object) -> Ended:
@@ -56,7 +56,7 @@ def test_what_was_asked_is_asked_no_more(judged: Lake, judges: Path, server: Mod
 
 
 def test_lost_verdicts_come_back_from_the_cache(judged: Lake, judges: Path) -> None:
-    """They are the same, although nobody is asked and no endpoint is known."""
+    """They are the same, although no model is asked and no endpoint is known."""
     before = rows(judged, "verdicts")
     judged.drop("verdicts")
 
@@ -81,7 +81,7 @@ def test_a_judge_with_nothing_to_ask_says_what_it_would_ask_about(
         done = tracegrade("judge", command, judges, "--lake", lake.root, *options)
         assert (done.returncode, "answers: 0 questions" in done.stdout) == (0, True)
         assert "answers: nothing to ask; no scored run" in done.stderr
-        assert "for `subject: success`, a `reference`" in done.stderr
+        assert "for `subject: success`, a task with a `reference`" in done.stderr
     assert server.bodies == []
 
 
@@ -89,7 +89,7 @@ def test_a_judge_with_nothing_to_ask_says_what_it_would_ask_about(
 def test_offline_what_is_not_kept_is_an_error(
     lake: Lake, judges: Path, server: ModelServer
 ) -> None:
-    """The command says so with 1, also the second time; once somebody is asked, it is replaced."""
+    """The command exits with 1, also the second time; an asked model replaces the verdict."""
     first, second = (run(lake, judges, "--offline") for _ in range(2))
     missed = rows(lake, "verdicts")
     online = run(lake, judges, "--max-tokens", 1_000_000)
@@ -117,7 +117,7 @@ def test_offline_no_verdict_that_stands_is_replaced(judged: Lake, judges: Path) 
 
 
 def test_somebody_has_to_limit_the_cost(lake: Lake, judges: Path, server: ModelServer) -> None:
-    """Without a limit, or with one that cannot hold, nobody is asked."""
+    """Without a limit, or with an impossible one, no model is asked."""
     without = run(lake, judges)
     unpriced = run(lake, judges, "--max-usd", 5)
 
@@ -205,7 +205,7 @@ BARE = "  bare: {sub_goals: {find: {success: {judge: 'Was look called?'}}}}"
 
 @pytest.fixture(scope="module")
 def told_once(tmp_path_factory: pytest.TempPathFactory) -> Lake:
-    """A scored lake with a run whose calls say nothing, and one that is told a secret."""
+    """A scored lake with a run whose calls have no meaning, and one that receives a secret."""
     lake = Lake.create(tmp_path_factory.mktemp("told") / "lake")
     bare = [agent(1, tracegrade__task__id="bare"), tool(2, 1, tool_name="look", at=1)]
     secret = [

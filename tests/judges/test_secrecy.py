@@ -18,7 +18,7 @@ from .model_server import Json, ModelServer, Reply, Rule, honest
 
 SAID = "as the judge alone would say it"
 SECRETS = (KEY, "You judge one run", "Was look called", SAID)
-"""The key, what a judge is told and asked, and what it answers."""
+"""The key, the instructions and questions of a judge, and its answers."""
 
 
 def telling(request: Json, number: int) -> Reply:
@@ -62,7 +62,7 @@ def test_debug_logs_have_nothing_of_it(
     provider: str,
     rule: Rule,
 ) -> None:
-    """Whatever is logged by whomever, whether the endpoint answers or breaks off."""
+    """It holds for all loggers, whether the endpoint answers or breaks off."""
     caplog.set_level(logging.DEBUG)
     caplog.set_level(logging.DEBUG, provider)
     server.rule = rule
@@ -81,7 +81,7 @@ def test_debug_logs_have_nothing_of_it(
 @pytest.mark.slow
 @needs_client
 def test_a_crash_tells_nothing_of_it(lake: Lake, tmp_path: Path, server: ModelServer) -> None:
-    """A process whose lake breaks under it shows its traceback; its client is told to log all."""
+    """A process whose lake breaks under it shows its traceback; its client logs everything."""
     model = {"provider": "anthropic", "name": "claude-haiku-4-5"}
     judges = judge_file(tmp_path, only=["refund/find"], model=model)
 

@@ -237,7 +237,7 @@ def test_a_question_about_a_call_has_its_subject_and_its_opposite() -> None:
         ("yes", [0], "First I check", "a yes has to cite the call itself, step 1"),
         ("no", [0], "First I check", None),
         ("yes", [1, 7], "o", "steps that do not exist: [7]"),
-        ("yes", [1], "never said", "quote stands in none"),
+        ("yes", [1], "never said", "quote is in none"),
         ("no", [], "o", "evidence_steps is empty"),
         ("cannot_tell", [], "", None),
     ],
@@ -245,7 +245,7 @@ def test_a_question_about_a_call_has_its_subject_and_its_opposite() -> None:
 def test_a_verdict_on_a_call_cites_it(
     met: str, steps: list[int], quote: str, fault: str | None
 ) -> None:
-    """A step and words of it; a yes the call, whatever else shows what it was for."""
+    """A verdict cites a step and words of it; a yes cites the call, even with other evidence."""
     said = {"met": met, "evidence_steps": steps, "quote": quote, "reason": "r"}
     found = fault_of_served(SubGoalVerdict.model_validate(said), STEPS, 1)
 

@@ -33,8 +33,8 @@ def fault(met: str, steps: list[int], quote: str, *, cites_action: bool = True) 
         ("yes", [9], '"paid"', "evidence_steps names steps that do not exist: [9]"),
         ("yes", [1, -1], '"paid"', "evidence_steps names steps that do not exist: [-1]"),
         ("no", [], "", "evidence_steps is empty"),
-        ("yes", [1], "It is paid.", "quote stands in none of the cited steps"),
-        ("yes", [1], " ", "quote stands in none of the cited steps"),
+        ("yes", [1], "It is paid.", "quote is in none of the cited steps"),
+        ("yes", [1], " ", "quote is in none of the cited steps"),
     ],
 )
 def test_verdict_cites_what_stands_there(

@@ -147,7 +147,7 @@ class Case(NamedTuple):
     task: Row | None = None
     """What it is held against; None for an attempt without a task."""
 
-    columns: Row = {}  # noqa: RUF012 - nobody changes it
+    columns: Row = {}  # noqa: RUF012 - it is never changed
     """Of its trajectory."""
 
     ended: str | None = None

@@ -51,7 +51,7 @@ tasks:
       - tool: write_clean
       - tool: write_report
 """
-"""The article's file-processing agent: 12 decision points, of which it gets 9 right."""
+"""The article's file-processing agent: it gets 9 of 12 decision points right."""
 
 MADE = (
     *("list_all", "read_csv", "write_report", "write_clean", "read_csv", "archive"),

@@ -213,8 +213,11 @@ EMPTY = {
     "step_label_reasons",
     *("off_plan_destructions", "planning_verdicts"),
 }
-"""Queries that find nothing in these two runs: both ended, no error led to others, they answered
-nothing, saw no results but the tools' own, made no call that was not recorded, nobody judged them
-or said that they succeeded, their graphs have no fault, a call that was repeated returned the
-same, no argument differs from one that is expected, none asked again in other words, no answer
-could claim what was not done, and nothing was destroyed off the plan."""
+"""Queries that find nothing in these two runs.
+
+Both runs ended, and no error led to others. They answered nothing, saw only the tools' own
+results, and made no unrecorded call. They have no verdict or other statement of success, and their
+graphs have no fault. A repeated call returned the same result, no argument differs from an
+expected one, and no call asked again in other words. No answer could claim something that was not
+done, and nothing was destroyed off the plan.
+"""

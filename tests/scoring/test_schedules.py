@@ -39,7 +39,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def environment(place: Path) -> dict[str, str]:
-    """Return variables under which the commands find themselves, the lake and the tasks."""
+    """Return variables that locate the commands, the lake and the tasks."""
     found = f"{COMMANDS}{os.pathsep}{os.environ['PATH']}"
     places = {"TRACEGRADE_LAKE": str(place / "lake"), "TRACEGRADE_TASKS": str(place / "tasks")}
     return {**os.environ, **places, "PATH": found}

@@ -158,7 +158,7 @@ def test_failures_and_recovery_need_no_tasks(lake: Lake, tmp_path: Path) -> None
 
 
 def test_loops_and_invented_tools_are_found(con: duckdb.DuckDBPyConnection) -> None:
-    """Twelve runs, none correct, went round in circles; five called tools that nobody has."""
+    """Twelve runs, none correct, went round in circles; five called tools that do not exist."""
     rows = con.sql("""
       SELECT mode, success, count(*)
       FROM failures WHERE mode IN ('loop_trap', 'tool_hallucination')

@@ -316,7 +316,7 @@ def _columns(names: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
 
 def _time(key: str, text: str, zone: tzinfo) -> datetime:
     if (time := parse_time(text, zone=zone)) is None:
-        msg = f"{key}={text} is no time; write {WAYS}"
+        msg = f"{key}={text} is not a time; write {WAYS}"
         raise BadFilter(msg)
     return time
 

@@ -34,7 +34,7 @@ V = TypeVar("V", bound=BaseModel)
 
 
 class JudgeVerdict(NamedTuple):
-    """What a judge says to a question."""
+    """A judge's reply to one question."""
 
     question: JudgeQuestion
     label: str
@@ -46,7 +46,7 @@ class JudgeVerdict(NamedTuple):
 
 
 class JudgeSession(NamedTuple):
-    """Who is asked, and by what way."""
+    """The judge to ask, and the connection to its model."""
 
     judge: Judge
     endpoint: ModelEndpoint
@@ -56,12 +56,12 @@ class JudgeSession(NamedTuple):
 async def ask(
     session: JudgeSession, question: JudgeQuestion, steps: Sequence[JudgedStep]
 ) -> JudgeVerdict:
-    """Return a verdict; of what cannot be judged the label is `error`, never a guess.
+    """Return a verdict; if the question cannot be judged, its label is `error`, never a guess.
 
     Raises:
-        BudgetSpent: What is left does not suffice.
+        BudgetSpent: The rest of the budget does not suffice.
         EndpointRefuses: No request will be answered.
-        NotCached: An answer is not in the lake, and nobody may be asked.
+        NotCached: An answer is not in the lake, and requests are not allowed.
         TooManyFailures: The endpoint failed again and again.
     """
     steps = readable_steps(question, steps)
@@ -85,7 +85,7 @@ class _Vote(NamedTuple):
 
 
 class _Poll(NamedTuple):
-    """How often a question is put, each time in a conversation of its own."""
+    """The number of times a question is asked, each time in a conversation of its own."""
 
     session: JudgeSession
     question: JudgeQuestion
@@ -182,7 +182,7 @@ def _answer_request(
 def _counted(
     question: JudgeQuestion, votes: Sequence[_Vote], spending: Mapping[str, Any]
 ) -> JudgeVerdict:
-    """Return what most votes say; one without a verdict decides that there is none."""
+    """Return the majority of the votes; if one vote has no verdict, the result has none."""
     labels = Counter(each.label for each in votes)
     failed = next((each for each in votes if each.label == ERROR), None)
     label = ERROR if failed else labels.most_common(1)[0][0]

@@ -20,9 +20,10 @@ _HTTP_LOGGERS: Final = ("httpx2", "httpcore2")
 
 @contextmanager
 def silenced(provider: ProviderName) -> Iterator[None]:
-    """Keep a provider's client from logging, at whatever level: it logs what it sends.
+    """Keep a provider's client from logging, at any level: it logs the text of its requests.
 
-    It is imported first, since some set their level then, by a variable of the environment.
+    It is imported first, since some clients set their level at import, from an environment
+    variable.
     """
     module = PROVIDERS[provider].module
     import_module(module)

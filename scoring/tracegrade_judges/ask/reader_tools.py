@@ -24,7 +24,7 @@ class RunReader:
     def __init__(
         self, steps: Sequence[JudgedStep], documents: Mapping[str, str], nonce: str
     ) -> None:
-        """Take what there is to read, and the nonce that quotes it."""
+        """Take the readable steps, and the nonce that quotes them."""
         self._steps = {step.number: step for step in steps}
         self._documents = documents
         self._nonce = nonce
@@ -57,7 +57,7 @@ class RunReader:
         )
 
     def search_steps(self, text: str) -> str:
-        """Find a text in all steps, whatever its case; shows where, with what stands around it."""
+        """Find a text in all steps, ignoring case; show each match with the text around it."""
         if not text.strip():
             return "give a text to search for"
         found = [

@@ -37,7 +37,7 @@ V = TypeVar("V", bound=BaseModel)
 
 @dataclass(frozen=True)
 class VoteRequest(Generic[V]):
-    """What one vote is asked for."""
+    """The request for one vote."""
 
     kind: type[V]
     instructions: str
@@ -48,7 +48,7 @@ class VoteRequest(Generic[V]):
 
 
 class VoteResult(NamedTuple, Generic[V]):
-    """What came of a vote: a verdict, or the code for why there is none."""
+    """The result of a vote: a verdict, or the code for why there is none."""
 
     verdict: V | None
     reason: str | None
@@ -65,9 +65,9 @@ async def vote(
     """Ask once, with the re-asks that the judge's limits allow.
 
     Raises:
-        BudgetSpent: What is left does not suffice.
+        BudgetSpent: The rest of the budget does not suffice.
         EndpointRefuses: No request will be answered.
-        NotCached: An answer is not in the lake, and nobody may be asked.
+        NotCached: An answer is not in the lake, and requests are not allowed.
         TooManyFailures: The endpoint failed again and again.
     """
     transport = ExchangeTransport(exchange, conversation)
@@ -83,7 +83,7 @@ async def vote(
                     input_tokens_limit=judge.limits.input_tokens,
                 ),
             )
-        except Exception as error:  # noqa: BLE001 - whatever the library makes of an answer
+        except Exception as error:  # noqa: BLE001 - the library may raise anything
             if conversation.failure and not isinstance(conversation.failure, CallFailed):
                 raise conversation.failure from None
             return VoteResult(None, _code(conversation.failure or error))

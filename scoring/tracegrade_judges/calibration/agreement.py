@@ -1,7 +1,7 @@
 """Agreement of a judge with people: counts, and coefficients that correct for chance; pure.
 
-Sources: [Cohen 1960] (kappa), [Gwet 2008] (AC1). Both are 1 for full agreement and 0 for what
-chance gives; kappa falls where nearly all answers are the same, AC1 does not.
+Sources: [Cohen 1960] (kappa), [Gwet 2008] (AC1). Each is 1 for full agreement and 0 for agreement
+by chance. Kappa falls if nearly all answers are the same; AC1 does not.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,13 +21,13 @@ from tracegrade_scoring.statistics.intervals import (
 MIN_LABELS: Final = 50
 MIN_OF_EACH: Final = 10
 MIN_KAPPA: Final = 0.4
-"""Of the lower end of its interval: below, agreement is fair at best."""
+"""Least lower end of its interval: below, agreement is fair at best."""
 
 Floats = npt.NDArray[np.float64]
 
 
 class Agreement(NamedTuple):
-    """How often a judge and people say yes and no of the same."""
+    """Counts of the yes and no of a judge and of people on the same verdicts."""
 
     both_yes: int = 0
     only_judge_yes: int = 0
@@ -46,7 +46,7 @@ class Agreement(NamedTuple):
 
     @property
     def labels(self) -> int:
-        """How many pairs there are."""
+        """The number of pairs."""
         return sum(self)
 
 

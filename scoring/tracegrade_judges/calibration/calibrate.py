@@ -30,13 +30,13 @@ from tracegrade_scoring.statistics.intervals import MIN_TASKS
 
 LabelKey = tuple[str, str, str | None, int | None, str | None]
 Pairs = list[tuple[bool, bool]]
-"""What the judge and people say of the same."""
+"""Pairs of answers to the same question: the judge's and people's."""
 Group = tuple[str, str | None, str | None]
 """Subject, agent and release."""
 
 
 class CalibrationResult(NamedTuple):
-    """What was measured of one judge, as the lake now has it."""
+    """Measurements of one judge, as now stored in the lake."""
 
     calibration: ResultRow
     rates: Sequence[ResultRow]
@@ -53,7 +53,7 @@ class _Labels(NamedTuple):
     of_releases: Mapping[Group, Pairs]
     undecided: int
     people: Pairs
-    """What two people say of the same."""
+    """Pairs of answers of two people to the same question."""
 
 
 def calibrate(opened: JudgedLake, judge: str) -> CalibrationResult:
@@ -61,14 +61,14 @@ def calibrate(opened: JudgedLake, judge: str) -> CalibrationResult:
 
     Raises:
         NothingToCalibrate: There is no label.
-        NothingToJudge: The judge has said nothing.
+        NothingToJudge: The judge has no verdict.
     """
     verdicts = judge_verdicts(opened, judge)
     labels = _labels(verdicts, _people(opened, judge))
     if not labels.pairs:
         msg = (
-            f"nobody has labeled verdicts that were drawn of judge '{judge}'; "
-            "`tracegrade judge label` draws some, and takes the labels"
+            f"no drawn verdict of judge '{judge}' has a label; "
+            "draw verdicts and import their labels with `tracegrade judge label`"
         )
         raise NothingToCalibrate(msg)
     now = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
@@ -85,7 +85,7 @@ def calibrate(opened: JudgedLake, judge: str) -> CalibrationResult:
 
 
 def _people(opened: JudgedLake, judge: str) -> Mapping[LabelKey, list[bool]]:
-    """Return what people say of each verdict that was drawn, in the order of their names."""
+    """Return people's labels of each verdict that was drawn, in the order of their names."""
     rows = opened.con.execute(query("human_labels"), {"judge": judge}).fetchall()
     found: dict[LabelKey, list[bool]] = defaultdict(list)
     for *verdict, _, says_yes in rows:
@@ -145,9 +145,9 @@ def _calibration(labels: _Labels, counts: Agreement) -> ResultRow:
 def _rates(
     verdicts: Iterable[ResultRow], labels: _Labels, counts: Agreement
 ) -> Iterable[ResultRow]:
-    """Yield what people would say of each release, sorted by subject, agent and release.
+    """Yield people's estimated rate of yes for each release, sorted by subject, agent and release.
 
-    Of calls there is none: how often yes is right depends on how many sub-goals they may serve.
+    Calls have no such rate: how often a yes is right depends on how many sub-goals they may serve.
     """
     counted = (row for row in verdicts if row["subject"] != "served")
     groups = Counter((_group(row), row["label"]) for row in counted)

@@ -19,18 +19,18 @@ from tracegrade_scoring.statistics.posteriors import draws, posterior_mean
 
 
 class YesCounts(NamedTuple):
-    """How many verdicts say yes, of how many that say yes or no."""
+    """The number of verdicts that say yes, and of those that say yes or no."""
 
     yes: int
     of: int
 
 
 def corrected_rate(verdicts: YesCounts, labels: Agreement) -> Measure:
-    """Return the share of which people would say yes.
+    """Return the share of verdicts that people would answer with yes.
 
     Args:
-        verdicts: Verdicts of the runs that the rate is of; at least one.
-        labels: Of a random sample of the judge's verdicts, whichever runs they are on.
+        verdicts: Verdicts on the runs that the rate covers; at least one.
+        labels: Labels of a random sample of the judge's verdicts, on any runs.
     """
     pairs = (
         (verdicts.yes, verdicts.of - verdicts.yes),

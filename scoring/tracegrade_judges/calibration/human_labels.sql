@@ -1,6 +1,7 @@
--- What people say of verdicts that were drawn for them, and of no others.
+-- People's labels of the verdicts that were drawn for labeling; labels of other verdicts do not
+-- count.
 --
--- A label says yes or no by the words, and without one the value, that decide on success.
+-- A label says yes or no by the words that decide on success, and by its value if it has no words.
 -- Source: docs/metrics.md, section 8.3.
 --
 -- Reads:

@@ -1,4 +1,4 @@
--- What a judge says of each run: verdicts that are yes or no.
+-- The verdicts of a judge that are yes or no, for each run.
 --
 -- Reads:
 --   ambiguous_calls
@@ -6,7 +6,7 @@
 --   trajectory_scores
 --   verdicts
 -- Parameters:
---   $judge_source  VARCHAR  Of the judge's verdicts.
+--   $judge_source  VARCHAR  Source of the judge's verdicts.
 -- Columns:
 --   trajectory_id  VARCHAR  One row for each run, subject, sub-goal, step and question.
 --   subject        VARCHAR  success | sub_goal | planning | served.

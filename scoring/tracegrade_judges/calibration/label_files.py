@@ -31,13 +31,13 @@ WORDS: Final = {
     **dict.fromkeys(("yes", "y", "1", "true"), True),
     **dict.fromkeys(("no", "n", "0", "false"), False),
 }
-"""What people may write as a label."""
+"""The labels that people may write."""
 _OF_A_VERDICT: Final = ("trajectory_id", "subject", "sub_goal", "step_index")
 MIN_COUNT: Final = 2
 
 
 class LabelImport(NamedTuple):
-    """What a file of labels held."""
+    """Contents of a file of labels."""
 
     labels: int
     empty: int
@@ -47,10 +47,10 @@ class LabelImport(NamedTuple):
 
 
 def judge_verdicts(opened: JudgedLake, judge: str) -> list[dict[str, Any]]:
-    """Return what a judge says of each run, yes or no, in a fixed order.
+    """Return a judge's yes or no on each run, in a fixed order.
 
     Raises:
-        NothingToJudge: It has said nothing.
+        NothingToJudge: The judge has no verdict.
     """
     found = opened.con.execute(query("judge_verdicts"), {"judge_source": source_of(judge)})
     names = [column[0] for column in found.description or ()]
@@ -65,11 +65,11 @@ def draw_labels(opened: JudgedLake, judge: str, count: int, seed: int, out: Path
     """Draw verdicts that were not drawn before, note them in the lake, and write them to a file.
 
     Returns:
-        How many were drawn.
+        The number of verdicts drawn.
 
     Raises:
         LabelsUnusable: All were drawn, fewer than 2 are asked for, or the file cannot be written.
-        NothingToJudge: The judge has said nothing.
+        NothingToJudge: The judge has no verdict.
     """
     if count < MIN_COUNT:
         msg = f"--count is {count}; give at least {MIN_COUNT}, one for yes and one for no"
@@ -89,11 +89,11 @@ def import_labels(opened: JudgedLake, judge: str, path: Path, person: str) -> La
     """Write the labels in a file as verdicts of a person.
 
     Raises:
-        LabelsUnusable: It cannot be read, nobody is named, or a row is of no verdict that was
-            drawn or has no known word; nothing is written then.
+        LabelsUnusable: The file cannot be read, no labeler is named, or a row has an undrawn
+            verdict or an unknown word; nothing is written then.
     """
     if not person.strip():
-        msg = "nobody is named; say with --by who labeled"
+        msg = "no labeler is named; name one with --by"
         raise LabelsUnusable(msg)
     samples = {row["item"]: row for row in _samples(opened.lake) if row["judge"] == judge}
     verdicts, empty = [], 0
@@ -150,7 +150,7 @@ def _cells(opened: JudgedLake, row: Mapping[str, Any]) -> dict[str, str | None]:
 def question_of(specification: Specification, row: Mapping[str, Any]) -> str:
     """Return what a person has to decide of a verdict, as the task file says it now."""
     if row["subject"] == "planning":
-        return f"Of the plan before the first tool call: {PLAN_CRITERIA[row['plan_question']]}"
+        return f"The plan before the first tool call: {PLAN_CRITERIA[row['plan_question']]}"
     if row["subject"] == "served":
         question_text = SERVED_CRITERION.format(
             step_index=row["step_index"], sub_goal=row["sub_goal"]

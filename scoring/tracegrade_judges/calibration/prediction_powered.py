@@ -1,14 +1,16 @@
 """The corrected rate by a second method, PPI++, shown next to the first one; pure.
 
-Source: [Angelopoulos 2023], mean estimation with a tuned weight. With y what people say of the n
-labeled verdicts of a release, f what its judge says of them, and g what it says of the N others,
+Source: [Angelopoulos 2023], mean estimation with a tuned weight. Let y be people's labels of the n
+labeled verdicts of a release, f its judge's answers on these, and g its judge's answers on the N
+others. Then
 
     weight * mean(g) + mean(y - weight * f)
 
 has the variance weight^2 * Var(g) / N + Var(y - weight * f) / n, which is least for the weight
 Cov(y, f) / ((1 + n / N) * Var(f and g together)), here kept in [0, 1]. The interval is a normal
-one: it holds too little where labels are few or nearly all alike, which ours does not. Up to the
-square root all is exact, as variances that cancel each other would leave a rest of rounding.
+interval: it covers too little if labels are few or nearly all alike. The interval of the first
+method does not have this fault. All values up to the square root are exact, because rounding
+errors would remain where variances cancel each other.
 """
 
 from fractions import Fraction
@@ -23,11 +25,11 @@ MIN_LABELS = 2
 
 
 def prediction_powered_rate(verdicts: YesCounts, labels: Agreement) -> Measure:
-    """Return the share of which people would say yes, in [0, 1] as both ends of its interval.
+    """Return the share of verdicts that people would answer with yes, with its interval in [0, 1].
 
     Args:
         verdicts: All verdicts of one release, labeled ones included.
-        labels: Those of them that people labeled; fewer than 2 give nothing.
+        labels: The verdicts among them that people labeled; fewer than 2 give no result.
     """
     n, others = labels.labels, verdicts.of - labels.labels
     if n < MIN_LABELS:
@@ -46,7 +48,7 @@ def prediction_powered_rate(verdicts: YesCounts, labels: Agreement) -> Measure:
 
 
 def _weight(covariance: Fraction, verdicts: YesCounts, others: int) -> Fraction:
-    """Return how much the judge counts: not at all where it always says the same, or all is known.
+    """Return the judge's weight: 0 if it always says the same, or every verdict is labeled.
 
     1 + n / N is the number of all verdicts over that of those without a label.
     """

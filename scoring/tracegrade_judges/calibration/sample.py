@@ -13,19 +13,19 @@ class SampledVerdict(NamedTuple):
 
     row: Mapping[str, Any]
     probability: float
-    """Of each verdict of its stratum to be drawn."""
+    """The probability that each verdict of its stratum is drawn."""
 
 
 def draw(rows: Sequence[Mapping[str, Any]], count: int, seed: int) -> list[SampledVerdict]:
-    """Return verdicts drawn without replacement, in an order that says nothing of them.
+    """Return verdicts drawn without replacement, in random order.
 
-    As many of each stratum (what the judge says) as its share of all, and one at least, so that
-    the sample is like the whole.
+    Each stratum (the judge's answer) gets its share of the sample, and at least one, so that the
+    sample resembles the whole.
 
     Args:
         rows: The verdicts that may be drawn, with their `label`, in a fixed order.
-        count: How many, at least 2; all if there are fewer.
-        seed: Of the stream of random numbers.
+        count: Number of verdicts, at least 2; all if there are fewer.
+        seed: Seed of the stream of random numbers.
     """
     sizes = {each: sum(row["label"] == each for row in rows) for each in VERDICTS}
     left = dict(zip(VERDICTS, allocation(sizes["yes"], sizes["no"], count), strict=True))

@@ -1,6 +1,6 @@
 """The stored form of a model's answer, for all providers: secrets removed, token counts checked.
 
-What is used is what is kept, so that a judgment from the cache reads the very same.
+The stored form is the one that judges use, so that a judgment from the cache reads the same text.
 """
 
 import json
@@ -14,7 +14,7 @@ MAX_BYTES: Final = 1_000_000
 
 AnswerFields = dict[str, Any]
 UNREADABLE: Final = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
-"""What reading an answer raises that is none."""
+"""Exceptions that reading an invalid answer raises."""
 
 
 class JudgeAnswer(NamedTuple):
@@ -27,10 +27,10 @@ class JudgeAnswer(NamedTuple):
 
 
 class CompletionRequest(NamedTuple):
-    """What is known of an answer before it is there."""
+    """Facts about an answer that are known before it arrives."""
 
     model: str
-    """As it was asked for."""
+    """The request's own value."""
     most: TokenCounts
     """The tokens that it can have taken, which an answer says that does not count them."""
     number: int

@@ -23,13 +23,13 @@ def read_message(
 ) -> JudgeAnswer | None:
     """Return the answer in a response's body; None if it holds none that can be read.
 
-    Arguments of a call are an object here, of which the client would take the last of two equal
-    keys: an answer with such a call cannot be read.
+    Arguments of a call are an object here. The client would take the last of two equal keys, so an
+    answer with such a call is unreadable.
 
     Args:
         body: As received.
-        request: What was asked for.
-        redactor: Of the lake.
+        request: The request that it answers.
+        redactor: The lake's redactor.
     """
     try:
         response = dict(json.loads(body, object_pairs_hook=Pairs))
@@ -72,7 +72,7 @@ def _text(value: Any) -> str:
     """Return a parsed value as JSON.
 
     Raises:
-        ValueError: A key stands twice, or the value is no object.
+        ValueError: A key occurs twice, or the value is not an object.
     """
     if not isinstance(value, Pairs):
         msg = "arguments are an object"

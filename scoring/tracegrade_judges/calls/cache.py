@@ -1,4 +1,4 @@
-"""The cache of answers in a lake: an equal request gets its answer from it, not from a model.
+"""The cache of answers in a lake, which answers equal requests without a model.
 
 Each run has its own: what one has from another would be gone with the other's trace.
 """
@@ -30,7 +30,7 @@ class CachedCall(NamedTuple):
 
 
 def request_key(body: bytes, nonce: str) -> str:
-    """Return what equal requests have in common, whatever nonce they were asked with."""
+    """Return the key that equal requests share, regardless of their nonce."""
     return hashlib.sha256(body.replace(nonce.encode(), NONCE_IN_KEYS.encode())).hexdigest()
 
 

@@ -20,9 +20,9 @@ def read_completion(
     """Return the answer in a response's body; None if it holds none that can be read.
 
     Args:
-        body: As received.
-        request: What was asked for.
-        redactor: Of the lake.
+        body: The body as received.
+        request: The request that it answers.
+        redactor: The lake's redactor.
     """
     try:
         response = json.loads(body)

@@ -1,8 +1,8 @@
-"""The way of one request: the cache, the budget, the endpoint's pace, and the wire.
+"""The path of one request: the cache, the budget, the endpoint's pace, and the wire.
 
-It stands below the library that talks with the model, as its transport, so that what is bounded,
-counted and kept is what is really sent. No text of a request or an answer leaves it but to the
-lake: failures have codes.
+It is the transport of the library that talks with the model. So limits, counts and the cache see
+exactly what is sent. The text of requests and answers leaves it only for the lake: failures have
+codes.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from tracegrade_judges.calls.spending import Amount, JudgeSpending
 from tracegrade_queries.costs.answer_cost import TokenCounts
 
 MAX_TRIES: Final = 6
-"""Of one request that is not answered."""
+"""Limit of the tries of one request without an answer."""
 RETRIED: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 FATAL: Final = frozenset({301, 302, 303, 307, 308, 401, 402, 403, 404, 405})
 """No other request would fare better."""
@@ -34,11 +34,11 @@ REFUSED: Final = "request_refused"
 TIMEOUT: Final = "timeout"
 TOO_LONG: Final = "answer_too_long"
 UNREADABLE: Final = "unreadable"
-"""Codes for why a request came to no answer; unreadable: there is no message in it."""
+"""Codes for why a request has no answer; unreadable: the response holds no message."""
 
 
 class NotCached(Exception):
-    """The answer is not in the lake, and nobody may be asked."""
+    """The answer is not in the lake, and requests are not allowed."""
 
 
 class EndpointRefuses(Exception):
@@ -51,7 +51,7 @@ class EndpointRefuses(Exception):
 
 
 class CallFailed(Exception):
-    """One request came to no answer; its text is a code."""
+    """One request failed; its text is a code."""
 
     def __init__(self, code: str, *, is_billed: bool = True) -> None:
         """Take the code, and whether the endpoint may have worked for it nonetheless."""
@@ -71,22 +71,22 @@ class Conversation:
     trajectory_id: str
     sub_goal: str | None
     step_index: int | None
-    """Of a call that may serve it."""
+    """Step of a call that may serve it."""
     question: str | None
     """About a plan."""
     nonce: str
     prompt_version: str
     model: str
     wire: WireFormat
-    """Of its provider."""
+    """The provider's wire format."""
     max_output_tokens: int
     timeout_secs: float
     retries: int
-    """How often a response that cannot be read is asked for again."""
+    """Number of times that a request is repeated after an unreadable response."""
     calls: list[CachedCall] = field(default_factory=list)
     """Answered so far, in order."""
     failure: Exception | None = None
-    """Why a request came to no answer: the library wraps it."""
+    """Why a request failed: the library wraps the exception."""
 
 
 class _Answered(NamedTuple):
@@ -123,10 +123,10 @@ class Exchange:
         """Return the answer to a request.
 
         Raises:
-            BudgetSpent: What is left does not suffice.
-            CallFailed: It came to no answer.
-            EndpointRefuses: No request will.
-            NotCached: It is not known, and nobody may be asked.
+            BudgetSpent: The rest of the budget does not suffice.
+            CallFailed: It has no answer.
+            EndpointRefuses: No request will be answered.
+            NotCached: It is not stored, and requests are not allowed.
             TooManyFailures: The endpoint failed again and again.
         """
         body = request.content
@@ -169,7 +169,7 @@ class Exchange:
     async def _send_until_answered(
         self, conversation: Conversation, request: httpx2.Request
     ) -> JudgeAnswer:
-        """Return the answer, asked for again while it is refused or cannot be read."""
+        """Return the answer; repeat the request while it is refused or unreadable."""
         code, unread = ENDPOINT_FAILED, 0
         for tries in range(1, MAX_TRIES + 1):
             try:
@@ -189,7 +189,7 @@ class Exchange:
         spent = Amount()
         try:
             async with self._pace.turn():
-                spent = bound  # as long as nobody says what was taken
+                spent = bound  # as long as the usage is unknown
                 answer = await self._answered(conversation, request, tries)
             if answer.counts:
                 spent = self.spending.cost(answer.counts)

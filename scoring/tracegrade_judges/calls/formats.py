@@ -1,4 +1,4 @@
-"""The request and response format of each provider; all else is the same for all."""
+"""The request and response format of each provider; everything else is the same for all."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
@@ -11,11 +11,11 @@ from tracegrade_judges.judge_file.providers import ProviderName
 
 
 class WireFormat(NamedTuple):
-    """What the way of a request has to know of a provider."""
+    """The properties of a provider that the path of a request needs."""
 
     read: Callable[[bytes, CompletionRequest, Redactor], JudgeAnswer | None]
     headers: frozenset[str]
-    """Sent beside those of every request; no other header of the client is."""
+    """Sent in addition to those of every request; no other header of the client is sent."""
     unseen_tokens: int = 0
     """The most that the provider adds to the text of a request, and counts."""
 

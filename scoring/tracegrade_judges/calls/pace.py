@@ -8,19 +8,19 @@ from typing import Final
 
 GOOD_ONES_FOR_ONE_MORE: Final = 20
 MAX_FAILURES: Final = 20
-"""So many in a row, of whatever requests, and nobody is asked any more."""
+"""After this many failures in a row, of any requests, no more requests are sent."""
 MAX_WAIT_SECS: Final = 120.0
 FIRST_WAIT_SECS: Final = 0.5
 
 
 class TooManyFailures(Exception):
-    """The endpoint failed so often in a row that to go on is of no use."""
+    """The endpoint failed so often in a row that more requests are useless."""
 
 
 class ConcurrencyLimit:
-    """Limits the requests under way: halved when told to slow down, one more after 20 good ones.
+    """Limits the requests under way: half if asked to slow down, one more after 20 good ones.
 
-    All requests wait while the endpoint wants no more.
+    All requests wait while the endpoint accepts no more.
     """
 
     def __init__(self, most: int) -> None:
@@ -77,7 +77,7 @@ class ConcurrencyLimit:
         Args:
             tries: How often this request was sent, at least once.
             retry_after: Seconds that the endpoint asked for; None: 0.5 s, doubled with each try.
-            slower: Whether it was told that it asks too much.
+            slower: Whether the endpoint answered that there were too many requests.
         """
         self._failures += 1
         self._good = 0

@@ -1,6 +1,6 @@
 """The spending limits of a run: each request first reserves the most that it can cost.
 
-A request's text has at least one byte for each token, so its bytes bound its input tokens; the
+A request's text has at least one byte for each token, so its bytes bound its input tokens. The
 markers that an endpoint puts around messages are shorter than the JSON around them.
 """
 
@@ -15,7 +15,7 @@ PER_USD = 10**12
 
 
 class BudgetSpent(Exception):
-    """What is left does not suffice for the most that the next request can cost."""
+    """The rest of the budget does not suffice for the most that the next request can cost."""
 
 
 class Amount(NamedTuple):
@@ -25,7 +25,7 @@ class Amount(NamedTuple):
     cost: int = 0
 
     def plus(self, other: "Amount", times: int = 1) -> "Amount":
-        """Return the sum of both; of the other so many times."""
+        """Return the sum of both amounts, the other multiplied by a number."""
         return Amount(self.tokens + times * other.tokens, self.cost + times * other.cost)
 
     @property
@@ -35,7 +35,7 @@ class Amount(NamedTuple):
 
 
 class SpendingLimits(NamedTuple):
-    """What a run may spend; None: as much as it takes."""
+    """Limits of what a run may spend; None: no limit."""
 
     max_usd: float | None = None
     max_tokens: int | None = None

@@ -21,7 +21,7 @@ from tracegrade_queries.files.shape import parse_as
 from tracegrade_queries.files.yaml_source import Problem, SourceFile, read_file, unreadable
 
 MAX_DOCUMENT_BYTES: Final = 1_000_000
-"""A judge reads pages of 4 kB; a larger file is no policy."""
+"""A judge reads pages of 4 kB; a larger file is not a policy."""
 
 _KEYS: Final[dict[str, type[BaseModel]]] = {
     "judges": Judge,
@@ -51,7 +51,7 @@ class LoadedJudges(NamedTuple):
 
 
 class ModelEndpoint(NamedTuple):
-    """Where a judge is asked, as the environment says it now."""
+    """The endpoint of a judge's model, as the environment names it now."""
 
     provider: ProviderName
     base_url: str
@@ -99,12 +99,12 @@ def usable_judges(path: Path) -> LoadedJudges:
 
 
 def endpoint_of(name: str, model: JudgeModel, *, offline: bool = False) -> ModelEndpoint:
-    """Return where a judge is asked.
+    """Return the endpoint of a judge's model.
 
     Args:
         name: The judge's name.
         model: As its file says.
-        offline: That nobody is asked, so that neither URL nor key is needed.
+        offline: Whether requests are not allowed, so that neither URL nor key is needed.
 
     Raises:
         JudgeFileInvalid: A variable that the file names is not set.
@@ -129,7 +129,7 @@ def _value(judge: str, key: str, text: str) -> str:
 def _documents(
     path: Path, source: SourceFile, file: JudgeFile, found: dict[str, str]
 ) -> Iterator[Problem]:
-    """Yield what is wrong with documents, and put the texts of the others into `found`."""
+    """Yield the faults of documents, and put the texts of the others into `found`."""
     home = path.parent.resolve()
     for name, relative in file.documents.items():
         document = (home / relative).resolve()

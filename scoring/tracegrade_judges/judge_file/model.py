@@ -17,7 +17,7 @@ TOOLS: Final[tuple[JudgeTool, ...]] = (
     "read_document",
 )
 AsksAbout = Literal["sub_goal", "success", "planning", "served"]
-"""What a judge decides."""
+"""The subjects that a judge can decide."""
 Name = Annotated[str, Field(min_length=1)]
 JudgeName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
 _VARIABLE: Final = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")
@@ -43,7 +43,7 @@ def _endpoint(text: str) -> str:
 
 def _only_a_variable(text: str) -> str:
     if not is_variable(text):
-        msg = "a key stands in the file; give $NAME, the variable that holds it"  # never the key
+        msg = "the file contains a key; give $NAME, the variable that holds it"  # never the key
         raise ValueError(msg)
     return text
 
@@ -59,7 +59,7 @@ class _Strict(BaseModel):
 
 
 class JudgeModel(_Strict):
-    """Which model is asked, and where."""
+    """The model to ask, and its endpoint."""
 
     provider: ProviderName = "openai"
     """`openai`: any OpenAI-compatible endpoint; `anthropic`: Anthropic's Messages API."""
@@ -79,35 +79,38 @@ class JudgeModel(_Strict):
 
 
 class JudgeLimits(_Strict):
-    """What one judgment may take."""
+    """Limits of one judgment."""
 
     requests: Annotated[int, Field(ge=1, le=100)] = 8
     tool_calls: Annotated[int, Field(ge=0, le=200)] = 12
     input_tokens: Annotated[int, Field(ge=500)] = 60_000
-    """Of all requests together."""
+    """Limit of all requests together."""
     retries: Annotated[int, Field(ge=0, le=5)] = 2
-    """How often an answer that cannot be used is asked for again."""
+    """Number of times that a request is repeated after an unusable answer."""
 
 
 class Judge(_Strict):
-    """One judge: what it is asked, and by what rules its answers count."""
+    """One judge: its questions, and the rules for counting its answers."""
 
     subject: AsksAbout
-    """`sub_goal`: each `success: {judge: TEXT}`; `success`: each answer, beside its reference;
-    `planning`: of each plan the questions that neither people nor a rule settled; `served`: which
-    of several sub-goals a call serves, where neither its span nor people tell."""
+    """`sub_goal`: each `success: {judge: TEXT}`; `success`: each answer, compared with its
+    reference; `planning`: the questions about each plan that neither people nor a rule settled;
+    `served`: the sub-goal that a call serves, among several, if neither its span nor people
+    decide.
+    """
     model: JudgeModel
     tools: list[JudgeTool] | None = None
     """What a judge of sub-goals, plans or calls may read with; None: all."""
     limits: JudgeLimits = JudgeLimits()
     votes: Annotated[int, Field(ge=1, le=9)] = 1
-    """How often it is asked; most decide. Odd."""
+    """Number of votes on each question; the majority decides. Odd."""
     only: list[Name] = Field(default_factory=lambda: ["*"])
-    """Tasks, or TASK/SUB_GOAL, that it is asked about, with * and ?."""
+    """Tasks, or TASK/SUB_GOAL, that it judges, with * and ?."""
     evidence: Literal["actions", "any"] = "actions"
-    """`actions`: a yes cites a tool call or an observation; `any`: what the agent says will do.
-    Of no use to `subject: planning`, where plans and thoughts are cited, and to
-    `subject: served`, where the call is."""
+    """`actions`: a yes cites a tool call or an observation; `any`: the agent's words are enough.
+    It has no effect for `subject: planning`, where plans and thoughts are cited, and for `subject:
+    served`, where the call is.
+    """
     reference: Literal["task"] | None = None
     """Where the right answer stands; of `subject: success`."""
     rubric: Literal["agentic"] | None = None
@@ -137,11 +140,11 @@ class Judge(_Strict):
 
     @property
     def least_score(self) -> float:
-        """The score from which on an answer is right, in [0, 1]."""
+        """The lowest score of a right answer, in [0, 1]."""
         return 0.7 if self.threshold is None else self.threshold
 
     def covers(self, task_id: str, sub_goal: str | None) -> bool:
-        """Return whether it is asked about an attempt at a task, or about a sub-goal of it."""
+        """Return whether it judges attempts at a task, or a sub-goal of it."""
         names = [task_id] if sub_goal is None else [task_id, f"{task_id}/{sub_goal}"]
         return any(fnmatchcase(name, pattern) for name in names for pattern in self.only)
 
@@ -153,4 +156,5 @@ class JudgeFile(_Strict):
     judges: Annotated[dict[JudgeName, Judge], Field(min_length=1)]
     """By name: the verdicts' source is `judge:NAME`."""
     documents: dict[Name, Name] = Field(default_factory=dict)
-    """Text files that judges may read where a task names them; beside the judge file."""
+    """Text files that judges may read if a task names them; in the same folder as the judge file.
+    """

@@ -13,7 +13,7 @@ class Provider(NamedTuple):
     module: str
     """Its client library."""
     extra: str
-    """Of tracegrade, which installs it."""
+    """The extra of tracegrade that installs it."""
     base_url: str
     """Unless the file says another; `$NAME` is a variable of the environment."""
     api_key: str

@@ -9,5 +9,5 @@ from tracegrade_queries.files.schema import schema_text
 
 def judge_schema_text() -> str:
     """Return the schema as JSON, ending in a new line."""
-    description = "Which models are asked what no rule can settle, and within which limits."
+    description = "Judge models for questions that no rule can settle, and their limits."
     return schema_text(JudgeFile, "tracegrade judge file", description)

@@ -13,14 +13,14 @@ from tracegrade_scoring.tasks.model import Task
 
 
 class JudgeQuestion(NamedTuple):
-    """What one verdict is asked for."""
+    """The question of one verdict."""
 
     judge: str
     run: JudgedRun
     sub_goal: str | None
     """None: it is about the run's answers, or its plan."""
     criterion: str
-    """Of a sub-goal, a plan or a call; '' of answers."""
+    """The criterion of a sub-goal, a plan or a call; '' for answers."""
     deps: tuple[str, ...] = ()
     needed_by: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
@@ -30,13 +30,13 @@ class JudgeQuestion(NamedTuple):
     plan_question: str | None = None
     """Which question about the run's plan; None: it is about something else."""
     step_index: int | None = None
-    """Which call is asked to serve the sub-goal; None: it is about something else."""
+    """The call that may serve the sub-goal; None: the question is not about a call."""
     candidates: Mapping[str, str] = {}
-    """The sub-goals that the call may serve, and what the task file says of each."""
+    """The sub-goals that the call may serve, with their definitions in the task file."""
 
     @property
     def subject(self) -> AsksAbout:
-        """What the verdict is on, as the lake names it."""
+        """The subject of the verdict, as the lake names it."""
         if self.plan_question is not None:
             return "planning"
         if self.step_index is not None:
@@ -45,22 +45,22 @@ class JudgeQuestion(NamedTuple):
 
 
 PLAN_CRITERIA: Final[Mapping[str, str]] = {
-    "dependency_ordering": "The plan is in an order in which it can be carried out: whatever a "
-    "step needs is given by the request or by an earlier step of the plan.",
+    "dependency_ordering": "The plan is in an order in which it can be carried out: the "
+    "request or an earlier step of the plan gives everything that a step needs.",
     "branch_coverage": "For each step of the plan that can fail, such as a call, a search or a "
     "write, the plan says what to do if it fails.",
     "scope_control": "Each step of the plan serves what was asked for; none goes beyond it.",
     "reversibility": "For each step of the plan that changes or destroys something, the plan says "
     "how to undo it. A plan without such a step meets this.",
 }
-"""What a judge of plans decides: the four questions of docs/metrics.md, section 5.2."""
+"""The four questions that a judge of plans decides: docs/metrics.md, section 5.2."""
 
 
 SERVED_CRITERION: Final = (
     "The call of step {step_index} was made to get the sub-goal '{sub_goal}' done, rather than "
     "another one that it may serve."
 )
-"""What a judge of calls decides, of each sub-goal that rules give the call to."""
+"""The question that a judge of calls decides for each sub-goal that rules give the call to."""
 
 
 def questions_of(
@@ -69,7 +69,7 @@ def questions_of(
     specification: Specification,
     documents: Mapping[str, str],
 ) -> list[JudgeQuestion]:
-    """Return what a judge is asked about these runs, run by run, in the order of the task file."""
+    """Return a judge's questions about these runs, run by run, in the order of the task file."""
     name, definition = judge
     return [
         question
@@ -139,17 +139,17 @@ def _on_calls(
 
 
 def _sub_goal_json(task: Task, sub_goal: str) -> str:
-    """Return what a task file says of a sub-goal, as one line of JSON; {} if it knows none."""
+    """Return the task file's definition of a sub-goal, as one line of JSON; {} if it has none."""
     node = task.sub_goals.get(sub_goal)
     fields = node.model_dump(mode="json", exclude_defaults=True) if node else {}
     return json.dumps(fields, ensure_ascii=False)
 
 
 def readable_steps(question: JudgeQuestion, steps: Sequence[JudgedStep]) -> Sequence[JudgedStep]:
-    """Return the steps that a judge may read: of a plan what stands before the first call.
+    """Return the steps that a judge may read; for a plan, only those before the first call.
 
-    That is what the agent declared, thought and was asked. As for rules, what it said to the user
-    is no plan (docs/metrics.md, section 5.1).
+    These are the agent's declarations and thoughts, and the requests to it. As for rules, its
+    messages to the user are not a plan (docs/metrics.md, section 5.1).
     """
     if question.subject != "planning":
         return steps
@@ -162,10 +162,10 @@ def readable_steps(question: JudgeQuestion, steps: Sequence[JudgedStep]) -> Sequ
 
 
 def missing_inputs(question: JudgeQuestion, steps: Sequence[JudgedStep]) -> str | None:
-    """Return the code for what a judge would need and cannot read; None if it is all there.
+    """Return the code for an input that a judge needs and cannot read; None if all are readable.
 
-    Of a sub-goal these are the steps whose spans name it, or any step if none does; of answers
-    every answer and its reference; of a plan one that was declared or thought; of a call the call.
+    A sub-goal needs the steps whose spans name it, or any step if none does. Answers need every
+    answer and its reference. A plan needs one that was declared or thought. A call needs the call.
     """
     if question.step_index is not None:
         call = next((step for step in steps if step.number == question.step_index), None)

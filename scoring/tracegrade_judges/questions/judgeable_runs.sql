@@ -1,4 +1,4 @@
--- The runs that judges can be asked about: roots of a known task that nobody killed.
+-- The runs that judges can be asked about: roots of a known task that were not killed.
 --
 -- Reads:
 --   ambiguous_calls
@@ -16,8 +16,8 @@
 --   plan_questions  VARCHAR[]  Questions about its plan that neither people nor a rule settled,
 --                              in the order of docs/metrics.md, section 5.2.
 --   calls           STRUCT(trajectory_id VARCHAR, step_index INTEGER, candidates VARCHAR[])[]
---                              Its calls that rules give to several sub-goals, of which neither
---                              people nor an evaluation left one; in the order of their steps.
+--                              Its calls that rules give to several sub-goals, if neither people
+--                              nor an evaluation left one; in the order of their steps.
 -- Order:
 --   trajectory_id
 WITH turns AS (

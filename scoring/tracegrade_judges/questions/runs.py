@@ -20,7 +20,7 @@ class AmbiguousCall(NamedTuple):
     """A call that rules give to several sub-goals."""
 
     trajectory_id: str
-    """Of the agent that made it: the run, or a sub-agent's."""
+    """The agent that made it: the run, or a sub-agent's."""
     step_index: int
     candidates: tuple[str, ...]
     """In the order of the task file."""
@@ -40,11 +40,11 @@ class JudgedRun(NamedTuple):
     plan_questions: tuple[str, ...] = ()
     """Questions about its plan that neither people nor a rule settled."""
     calls: tuple[AmbiguousCall, ...] = ()
-    """Those of which nobody but judges said which sub-goal they serve."""
+    """The calls whose sub-goals only judges decided, or no verdict."""
 
 
 class JudgedTurn(NamedTuple):
-    """What a user asked and an agent answered."""
+    """A user's question and an agent's answer."""
 
     number: int
     """Within the conversation, from 0."""

@@ -25,11 +25,11 @@ from tracegrade_lake import Lake
 CHARACTERS_PER_TOKEN: Final = 4
 """The usual rule of thumb, where there is no earlier call to go by."""
 SMALLEST_REQUEST: Final = 600
-"""Tokens of what every judge is told."""
+"""Tokens of the instructions that every judge receives."""
 
 
 class JudgeEstimate(NamedTuple):
-    """What one judge would take for what is not in the cache; tokens of all together."""
+    """Estimated usage of one judge for questions outside the cache; tokens of all together."""
 
     judge: str
     questions: int
@@ -40,7 +40,7 @@ class JudgeEstimate(NamedTuple):
     high_usd: float | None
     """What `high` would cost at most; None without a price."""
     from_calls: bool
-    """Whether earlier calls say so; else only the limits do."""
+    """Whether the estimate rests on earlier calls; otherwise it rests only on the limits."""
 
 
 def estimate(lake: Lake, loaded: LoadedJudges, only: str | None) -> list[JudgeEstimate]:

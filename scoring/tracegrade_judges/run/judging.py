@@ -16,19 +16,19 @@ from tracegrade_judges.run.open_lake import JudgedLake
 from tracegrade_judges.verdict import JudgedStep
 
 RUNS_AT_A_TIME: Final = 100
-"""Whose steps are in memory."""
+"""Number of runs whose steps are in memory."""
 
 
 @dataclass
 class Progress:
-    """What became of the questions so far."""
+    """Outcomes of the questions so far."""
 
     verdicts: list[JudgeVerdict] = field(default_factory=list)
     not_cached: list[JudgeQuestion] = field(default_factory=list)
     not_judged: int = 0
     """Left when the budget was spent or the endpoint failed."""
     stopped_by: str | None = None
-    """Why: `budget`, or what is wrong with the endpoint."""
+    """Reason: `budget`, or the fault of the endpoint."""
     models: set[str] = field(default_factory=set)
     """Models of the agents that were judged."""
 
@@ -49,10 +49,10 @@ async def judge_all(
 
     Args:
         opened: The lake; its `judge_calls` gets the new calls after each batch.
-        session: Who is asked.
+        session: The judge to ask.
         questions: Sorted by run.
-        jobs: How many at a time.
-        done: Is told of progress after each batch.
+        jobs: Number of questions at a time.
+        done: Called with the progress after each batch.
     """
     progress = Progress()
     try:

@@ -32,17 +32,17 @@ from tracegrade_scoring.tasks.stored import known_specification
 
 UNLIMITED: Final = SpendingLimits()
 JOBS: Final = 4
-"""Judgments at a time, unless told otherwise."""
+"""Judgments at a time, by default."""
 
 
 @dataclass(frozen=True)
 class JudgingOptions:
-    """How judges are asked."""
+    """Options of a judging run."""
 
     only: str | None = None
     """The one judge to ask; None: all of the file."""
     limits: SpendingLimits = UNLIMITED
-    """Of each judge."""
+    """Limits of each judge."""
     offline: bool = False
     jobs: int = JOBS
 
@@ -80,7 +80,7 @@ def judged_lake(lake: Lake) -> Iterator[JudgedLake]:
 
 
 class PreparedJudge(NamedTuple):
-    """A judge of a file, by what way it is asked, and what."""
+    """A judge of a file, with its connection and its questions."""
 
     name: str
     opened: JudgedLake
@@ -91,10 +91,10 @@ class PreparedJudge(NamedTuple):
 def prepare_judges(
     lake: Lake, loaded: LoadedJudges, options: JudgingOptions
 ) -> Iterator[PreparedJudge]:
-    """Yield each judge to be asked, one after the other, with the lake open meanwhile.
+    """Yield each judge to ask, one after the other, while the lake is open.
 
     Raises:
-        JudgeFileInvalid: No judge has the name that is asked for, or a variable is not set.
+        JudgeFileInvalid: No judge has the requested name, or a variable is not set.
         NoSpendingLimit: The budget is in US dollars and a model has no price.
         NothingToJudge: No run of a known task was scored.
     """
@@ -126,7 +126,7 @@ def _chosen_judges(loaded: LoadedJudges, only: str | None) -> Mapping[str, Judge
 def _session_of(
     opened: JudgedLake, name: str, judge: Judge, options: JudgingOptions
 ) -> JudgeSession:
-    """Return who is asked, by what way.
+    """Return the judge's model and the connection to it.
 
     Raises:
         JudgeFileInvalid: A variable that the judge file names is not set.

@@ -1,4 +1,4 @@
-"""`judge run`: every judge of a file is asked, and what it says is written."""
+"""`judge run`: asks every judge of a file, and writes their verdicts."""
 
 import asyncio
 import re
@@ -14,7 +14,7 @@ from tracegrade_lake import Lake
 
 
 class JudgedRuns(NamedTuple):
-    """What one judge was asked, and what came of it."""
+    """The questions to one judge, and their outcomes."""
 
     judge: str
     questions: int
@@ -34,10 +34,10 @@ def run_judges(
     options: JudgingOptions,
     say: Callable[[str], None] = lambda _: None,
 ) -> list[JudgedRuns]:
-    """Ask the judges of a file, one after the other; stops at the first that is stopped.
+    """Ask the judges of a file, one after the other, until one is stopped.
 
     Raises:
-        JudgeFileInvalid: No judge has the name that is asked for, or a variable is not set.
+        JudgeFileInvalid: No judge has the requested name, or a variable is not set.
         NoSpendingLimit: The budget is in US dollars and a model has no price.
         NothingToJudge: No run of a known task was scored.
     """

@@ -11,9 +11,9 @@ from tracegrade_judges.questions.build import JudgeQuestion
 from tracegrade_lake import Lake
 
 PREFIX: Final = "judge:"
-"""Of the source of every judge's verdicts."""
+"""Prefix of the source of every judge's verdicts."""
 NOT_CACHED: Final = "not_cached"
-"""Code for why there is no verdict: its calls are not in the lake, and nobody may be asked."""
+"""Code for a missing verdict: its calls are not in the lake, and requests are not allowed."""
 
 
 def source_of(judge: str) -> str:
@@ -31,9 +31,9 @@ def write_verdicts(
 def write_misses(
     lake: Lake, questions: Iterable[JudgeQuestion], redactor: Redactor
 ) -> Mapping[str, int]:
-    """Let the lake say `error` of questions that nobody could be asked; return as above.
+    """Write `error` to the lake for questions that could not be asked; return as above.
 
-    A verdict of the judge that stands already, whichever, stays: it was an answer once.
+    Any verdict of the judge that already exists stays: it was an answer once.
     """
     unwritten = (
         JudgeVerdict(question, ERROR, None, {"reason_code": NOT_CACHED}) for question in questions

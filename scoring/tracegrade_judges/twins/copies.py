@@ -1,7 +1,7 @@
 """Makes copies of a judged run with one change each; the judge gets the same question on each.
 
-A judge of sub-goals reads steps; one of answers reads what the user asked and the agent answered,
-turn by turn, and nothing else, so that a change elsewhere would change no request.
+A judge of sub-goals reads steps. A judge of answers reads only the user's questions and the
+agent's answers, turn by turn, so a change elsewhere would change no request.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -24,18 +24,18 @@ STEP_PLACES: Final[Mapping[str, tuple[frozenset[str], str]]] = {
 }
 """Kinds of steps, and the text of such a step that an attack is put into."""
 TURN_PLACES: Final = ("question", "answer")
-"""What a judge of answers reads of a run."""
+"""The places of a run that a judge of answers reads."""
 
 PLAN_PLACES: Final = ("thought",)
-"""Where an attack on a judge of plans is put."""
+"""The place of an attack on a judge of plans."""
 
 Steps = Sequence[JudgedStep]
 CopiedRun = tuple[JudgeQuestion, Steps]
-"""What is asked about a copy, and its steps."""
+"""The question about a copy, and its steps."""
 
 
 class Twin(NamedTuple):
-    """A copy of a run with one change, and what its judge is asked of it."""
+    """A copy of a run with one change, and the judge's question about it."""
 
     question: JudgeQuestion
     steps: Steps
@@ -70,9 +70,9 @@ def _opposite(question: JudgeQuestion) -> JudgeQuestion:
 
 
 def in_step(question: JudgeQuestion, steps: Steps, place: str, text: str) -> CopiedRun | None:
-    """Return a copy with a text at the end of the last step that can hold it; None if none can.
+    """Return a copy with a text appended to the last possible step; None if no step is possible.
 
-    Where a run has no thought, or no answer, one is added, as an agent could have written it.
+    A run without a thought or an answer gets one, as an agent could have written it.
     """
     kinds, name = STEP_PLACES[place]
     found = [step.number for step in steps if step.kind in kinds]
@@ -88,7 +88,7 @@ def in_step(question: JudgeQuestion, steps: Steps, place: str, text: str) -> Cop
 def in_turns(question: JudgeQuestion, steps: Steps, place: str, text: str) -> CopiedRun | None:
     """Return a copy with a text at the end of each question, or each answer; None without any.
 
-    Of each, since the lowest score of a run's turns is the run's.
+    All turns get the text, since the lowest score of a run's turns is the run's score.
     """
     run = question.run
     if place == "question":
@@ -117,7 +117,7 @@ def _answering(question: JudgeQuestion, steps: Steps) -> list[int]:
 
 
 def _with_text(steps: Steps, numbers: Collection[int], name: str, text: str) -> Steps:
-    """Return the steps, those of these numbers with a text at the end of one of theirs."""
+    """Return the steps with a text at the end of one text of each of the numbered steps."""
     return [
         step._replace(texts={**step.texts, name: _ending(step.texts.get(name, ""), text)})
         if step.number in numbers

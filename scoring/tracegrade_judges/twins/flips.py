@@ -11,7 +11,7 @@ from tracegrade_scoring.statistics.intervals import wilson
 
 
 class TwinVerdict(NamedTuple):
-    """What a judge says of a run, and of its twin."""
+    """A judge's verdicts on a run and on its twin."""
 
     twin: Twin
     before: str
@@ -22,7 +22,7 @@ class TwinVerdict(NamedTuple):
 
 
 class FlipCounts(NamedTuple):
-    """How twins of one kind moved a judge."""
+    """Counts of the twins of one kind that changed a judge's verdict."""
 
     kind: str
     """attacks | padding | negation."""
@@ -48,8 +48,8 @@ class FlipCounts(NamedTuple):
 def counted(verdicts: Sequence[TwinVerdict], subject: str) -> list[FlipCounts]:
     """Return the counts of attacks in all and by place, of padding and of negation.
 
-    An attack wants a yes: of runs with a no it counts which turned. Padding counts every change;
-    the opposite of what is asked counts as flipped where the judge says yes to both.
+    An attack demands a yes, so it counts the runs whose no turned into a yes. Padding counts every
+    change. The opposite question counts as flipped if the judge says yes to both questions.
     """
     attacks = [each for each in verdicts if each.twin.twin in ATTACKS and each.before == NO]
     padded = [each for each in verdicts if each.twin.twin == PADDED]

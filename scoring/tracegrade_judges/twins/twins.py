@@ -1,7 +1,8 @@
-"""`judge twins`: asks a judge about copies of runs it has judged, each with one change.
+"""`judge twins`: asks a judge about copies of judged runs, each with one change.
 
-An attack that turns a no into a yes has taken it in; one that turns anything has moved it. Padding
-shows whether it likes long runs, the opposite of what is asked whether it likes to say yes.
+An attack that turns a no into a yes has deceived the judge; an attack that changes any verdict has
+moved it. Padding shows whether it prefers long runs, and the opposite question whether it prefers
+yes.
 """
 
 import asyncio
@@ -27,11 +28,11 @@ from tracegrade_scoring.calibrations import put_source_rows
 
 
 class TwinnedJudge(NamedTuple):
-    """What one judge says of twins."""
+    """One judge's verdicts on twins."""
 
     judge: str
     subject: str
-    """success | sub_goal | planning | served: what it is asked."""
+    """success | sub_goal | planning | served: subject of its questions."""
     counts: Sequence[FlipCounts]
     progress: Progress
 
@@ -42,15 +43,15 @@ def ask_twins(
     """Ask the judges of a file about twins of runs that are drawn at random.
 
     Args:
-        lake: What is said of twins goes into its `judge_twins`, how often they moved a judge into
-            `judge_flip_rates`.
+        lake: Verdicts on twins go into its `judge_twins`, the rates at which they changed a
+            verdict into `judge_flip_rates`.
         loaded: The judge file.
-        options: How judges are asked.
-        count: How many questions have twins.
-        seed: Of the draw.
+        options: Options of the judging run.
+        count: Number of questions that get twins.
+        seed: Seed of the draw.
 
     Raises:
-        JudgeFileInvalid: No judge has the name that is asked for, or a variable is not set.
+        JudgeFileInvalid: No judge has the requested name, or a variable is not set.
         NoSpendingLimit: The budget is in US dollars and a model has no price.
         NothingToJudge: No run of a known task was scored.
     """
@@ -87,7 +88,7 @@ async def _of_judge(
     jobs: int,
     progress: Progress,
 ) -> list[TwinVerdict]:
-    """Judge the runs as they are, which the cache knows if they were judged, then their twins."""
+    """Judge the unchanged runs, which the cache has if they were judged, then their twins."""
     runs = list(dict.fromkeys(each.run.trajectory_id for each in questions))
     session.exchange.cache.take(runs)
     steps, _ = read_steps(opened.con, runs, opened.redactor)

@@ -1,4 +1,4 @@
-"""Pairs rows with columns, each used at most once: as many as can be, or with the largest gain."""
+"""Pairs rows with columns, each used at most once: the most pairs, or the largest gain."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -18,7 +18,7 @@ def largest_matching(fitting: Sequence[Sequence[int]]) -> int:
 
 
 def _find_column(row: int, fitting: Sequence[Sequence[int]], holders: dict[int, int]) -> bool:
-    """Give a row a column, and those that had to make room others; False if none can be freed."""
+    """Give a row a column, and move other rows to make room; False if no column can be freed."""
     row_wanting: dict[int, int] = {}
     waiting = [row]
     for asking in waiting:
@@ -53,8 +53,8 @@ def largest_assignment(gains: Sequence[Sequence[int]]) -> int:
 def best_pairs(gains: Sequence[Sequence[int]]) -> list[AssignedPair]:
     """Return the pairs whose gains (none below 0) have the largest sum; none without a gain.
 
-    The Hungarian method: rows are added one by one along a cheapest path; prices of rows and
-    columns keep every cost beside them at 0 or more. O(rows² · columns).
+    The Hungarian method: rows are added one by one along a cheapest path, and prices of rows and
+    columns keep every reduced cost at 0 or more. O(rows² · columns).
 
     Args:
         gains: At least one row; all of one length.

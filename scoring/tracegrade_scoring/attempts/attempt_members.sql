@@ -1,7 +1,7 @@
--- Which trajectories make up each attempt: a root trajectory and all its sub-agents.
+-- The trajectories of each attempt: a root trajectory and all its sub-agents.
 --
--- A run that was killed on purpose is none, and neither are its sub-agents'. Source:
--- docs/metrics.md, section 6.1.
+-- A run that was killed on purpose is not an attempt, and the runs of its sub-agents are in no
+-- attempt. Source: docs/metrics.md, section 6.1.
 --
 -- Reads:
 --   trajectories

@@ -1,6 +1,6 @@
-"""Reads each distinct plan that agents declared, once for everything that is asked of plans.
+"""Reads each distinct plan that agents declared once, for all metrics of plans.
 
-Plans go by numbers, since a plan may be megabytes and stands in many rows.
+Plans have numbers, since a plan may be megabytes and is in many rows.
 """
 
 from collections.abc import Sequence

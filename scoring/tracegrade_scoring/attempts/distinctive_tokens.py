@@ -16,26 +16,27 @@ _RUNS: Final = (
 )
 """Numbers with thousands separators, and runs that hold a digit or @, without dots after them.
 
-What stands right behind a bracket or a comma is an item of a list: [101,202] holds two numbers."""
+A number directly after a bracket or a comma is an item of a list: [101,202] holds two numbers.
+"""
 
 _REWRITTEN: Final = r"^(?:[.\[,]|[+-]?[0-9]+(?:,|\.[0-9]*0$))"
-"""How tokens begin that can be written in other ways; few do."""
+"""The beginnings of tokens that can be written in other ways; few tokens can."""
 
 _DECIMALS: Final = r"^([+-]?[0-9]+)(?:\.0+|(\.[0-9]*[1-9])0+)$"
 """A number with redundant zeros at its end: 1.0 = 1."""
 
 _ESCAPE: Final = re.compile(r"\\(?:u00([0-7][0-9a-f])|u[0-9a-f]{4}|.)")
-"""One of JSON; the code is that of a character which can stand in a token."""
+"""An escape of JSON; its code is of a character that can be in a token."""
 
 
 def distinctive_tokens(texts: pl.DataFrame) -> pl.DataFrame:
     """Return a row for each distinctive token of each text, with the text's other columns.
 
-    A token is a maximal run of [A-Za-z0-9_.@+-], without dots around it and thousands separators
-    (a number right behind a bracket or a comma has none), 1.0 = 1; distinctive is a number of
-    three digits, or four characters with a digit or @ among them. Escapes of JSON are read as what
-    they stand for. One that stands in a text twice has two rows; a text without any, or NULL, has
-    none.
+    A token is a maximal run of [A-Za-z0-9_.@+-], without dots around it and without thousands
+    separators (a number directly after a bracket or a comma has none); 1.0 = 1. A token is
+    distinctive if it is a number of three digits, or has four characters with a digit or @ among
+    them. Escapes of JSON are read as their characters. A token that occurs twice in a text has two
+    rows. A text without tokens, or NULL, has none.
 
     Args:
         texts: Needs `text`, in lower case.
@@ -61,7 +62,7 @@ def distinctive_tokens(texts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _without_escapes(texts: pl.DataFrame) -> pl.DataFrame:
-    """Return the texts, JSON among them without escapes, whose letters are no part of a token."""
+    """Return the texts, with JSON escapes removed, so that their letters are not in tokens."""
     is_escaped = texts["text"].str.contains("\\", literal=True).fill_null(False)
     escaped = texts.filter(is_escaped)
     read = pl.Series("text", [_read(text) for text in escaped["text"]], pl.String)
@@ -69,7 +70,7 @@ def _without_escapes(texts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _read(text: str) -> str:
-    """Return a text of JSON with characters, or blanks, in place of escapes; another as it is."""
+    """Return a text of JSON with characters, or blanks, instead of escapes; others unchanged."""
     try:
         orjson.loads(text)
     except orjson.JSONDecodeError:

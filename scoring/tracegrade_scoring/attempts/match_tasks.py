@@ -70,9 +70,9 @@ def _finders(patterns: Sequence[str], first: int = 0) -> Iterator[tuple[int, re2
 
 @relation("attempt_bindings", reads=("attempt_inputs",))
 def _bindings(run: Run) -> pa.Table:
-    """Return (attempt_id, name, value): what each named group matched, if not the empty text.
+    """Return (attempt_id, name, value): the match of each named group, if it is not empty.
 
-    Of attempts whose task is known, whether by span or by match.
+    It covers attempts whose task is known, by span or by match.
     """
     attempt, bound, value = map(ColumnExpression, ("attempt_id", "bound", "value"))
     cases = {task_id: _groups(pattern) for task_id, pattern in _patterns(run.context).items()}

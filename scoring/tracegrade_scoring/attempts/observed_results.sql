@@ -1,13 +1,13 @@
--- What the model saw of calls of which the trace has no result.
+-- Results that the model saw, for calls without a result in the trace.
 --
 -- Reads:
 --   steps
 -- Needs:
 --   steps WHERE kind = 'tool_call' AND result IS NULL
 -- Columns:
---   trajectory_id  INTEGER  Whose call it is.
+--   trajectory_id  INTEGER  Trajectory of the call.
 --   step_index     INTEGER  Of the call; one row for each trajectory_id and step_index.
---   content        VARCHAR  Of its first observation; NULL if not captured.
+--   content        VARCHAR  Content of its first observation; NULL if not captured.
 -- Order:
 --   none
 WITH unreturned AS (

@@ -1,4 +1,4 @@
--- What calls returned whose tool has a pattern of its errors.
+-- Results of the calls whose tool has a pattern of its errors.
 --
 -- Reads:
 --   observed_results
@@ -7,7 +7,7 @@
 -- Needs:
 --   task_tools WHERE error_pattern IS NOT NULL
 -- Columns:
---   trajectory_id  INTEGER  Whose call it is.
+--   trajectory_id  INTEGER  Trajectory of the call.
 --   step_index     INTEGER  Of the call; one row for each trajectory_id and step_index.
 --   pattern        VARCHAR  RE2; never NULL.
 --   returned       VARCHAR  What the tool returned, else what the model saw; NULL if neither.

@@ -1,4 +1,4 @@
--- The plans of each attempt that were captured, each distinct one by its number.
+-- The captured plans of each attempt, with a number for each distinct plan.
 --
 -- Reads:
 --   plan_texts
@@ -12,7 +12,7 @@
 --   plan          INTEGER  The same for equal texts, from 0.
 --   canonical     INTEGER  The same for equal JSON, from 0; NULL where no attempt has others.
 --   is_empty      BOOLEAN  It has no steps.
---   is_marked     BOOLEAN  It says of a step how far it is.
+--   is_marked     BOOLEAN  It states the progress of a step.
 -- Order:
 --   none
 SELECT

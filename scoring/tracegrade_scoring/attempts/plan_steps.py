@@ -28,7 +28,7 @@ SIMILAR = 0.5  # least token Jaccard at which two texts are one step, reworded
 OPEN_STATUSES = frozenset({"pending", "todo", "to do", "open", "planned", "not started"})
 FINISHED_STATUSES = frozenset({"completed", "complete", "done", "finished"})
 CANCELLED_STATUSES = frozenset({"cancelled", "canceled", "skipped"})
-# How plans name what we call text: our own spans, then the todo tools of others.
+# The names of the text of a step: our own spans first, then the todo tools of others.
 TEXT_KEYS = ("text", "content", "step", "title", "description")
 LIST_KEYS = ("plan", "todos", "steps", "items")
 
@@ -68,7 +68,7 @@ def read_plan(plan: str) -> tuple[PlanStep, ...]:
 
     Args:
         plan: As declared: a JSON list, an object that holds one (as todo tools take it), or text
-            with one step per line, of which only numbered or bulleted ones count if there are any.
+            with one step per line. If some lines are numbered or bulleted, only those count.
     """
     steps = (_read_step(item) for item in _items(plan)[:MAX_STEPS])
     return tuple(step for step in steps if step.status not in CANCELLED_STATUSES)
@@ -110,10 +110,10 @@ def is_finished(step: PlanStep) -> bool:
 def matches(before: Sequence[PlanStep], after: Sequence[PlanStep]) -> dict[int, int]:
     """Return for positions in `before` the position of the same step in `after`; each used once.
 
-    By id, else by equal text, else greedily by token Jaccard of at least 0.5; ties by position.
-    Of equal steps, finished ones are the finished ones first.
-    A step that `before` marks as completed is not matched by similarity: what resembles finished
-    work is new work.
+    Steps match by id, else by equal text, else greedily by token Jaccard of at least 0.5; ties go
+    by position. Among equal steps, finished steps match finished steps first. A step that `before`
+    marks as completed is not matched by similarity: a step that resembles finished work is new
+    work.
     """
     pairs: dict[int, int] = {}
     _match_equal(pairs, before, after, attrgetter("id"))

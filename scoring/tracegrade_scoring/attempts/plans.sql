@@ -12,10 +12,11 @@
 --   plan_index    INTEGER  Dense from 0; one row for each attempt_id and plan_index.
 --   step_index    INTEGER  Of the plan in the root trajectory.
 --   calls_before  INTEGER  Tool calls of the attempt before the plan, those of sub-agents too.
---   plan          VARCHAR  JSON as declared, or made of a list in words; NULL if it is not known.
+--   plan          VARCHAR  JSON as declared, or made from a list in prose; NULL if it is not
+--                          known.
 --   plan_key      VARCHAR  The same for equal texts, and short; NULL where plan is.
---   fault         VARCHAR  Why the plan is not known: content_missing, or plan_unreadable where
---                          its words are no list; NULL if it is.
+--   fault         VARCHAR  Why the plan is not known: content_missing, or plan_unreadable if its
+--                          text is not a list; NULL if the plan is known.
 -- Order:
 --   none
 SELECT

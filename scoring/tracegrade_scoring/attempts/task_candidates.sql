@@ -1,4 +1,4 @@
--- Which tasks each attempt without a task on its spans fits, by their `match`.
+-- The tasks that each attempt without a task on its spans fits, by their `match`.
 --
 -- Reads:
 --   fitting_patterns

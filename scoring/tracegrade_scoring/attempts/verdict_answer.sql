@@ -1,4 +1,4 @@
--- Whether a verdict says yes: by a label that is a word for yes or no, else by its value.
+-- Whether a verdict is a yes, by a label for yes or no, else by its value.
 --
 -- label_answer: by the label alone; NULL where it is another word. verdict_answer: by both; rank
 -- is that of `verdict_rank`. At least 0.7 of a judge or an evaluation result is yes, 1 of others.

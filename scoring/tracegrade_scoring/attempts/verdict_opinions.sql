@@ -1,8 +1,8 @@
 -- The verdicts on the success of each attempt and on its sub-goals, by rank.
 --
--- Of one rank all must say yes, and one that could not tell makes it unknown. Of people most
--- decide: who could not tell has no vote, and an even split is unknown.
--- Source: docs/metrics.md, section 8.3.
+-- All verdicts of one rank must say yes, and one that could not tell makes the opinion unknown.
+-- Among people the majority decides: a person who could not tell has no vote, and an even split is
+-- unknown. Source: docs/metrics.md, section 8.3.
 --
 -- Reads:
 --   verdict_readings

@@ -1,6 +1,6 @@
--- Whose a verdict is, by its source: verifier (a person's too) | evaluation | judge.
+-- Rank of a verdict, by its source: verifier (people too) | evaluation | judge.
 --
--- verdict_rank: the word before the first colon tells: `judge:answers` is a judge's. Never NULL.
+-- verdict_rank: the word before the first colon decides: `judge:answers` is a judge's. Never NULL.
 -- rank_order: which is asked first, from 1; of success and sub-goals, people have a rank of their
 -- own, human. Source: docs/metrics.md, section 8.3.
 CREATE OR REPLACE TEMP MACRO verdict_rank(SOURCE) AS

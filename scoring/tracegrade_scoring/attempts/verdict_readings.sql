@@ -9,11 +9,11 @@
 -- Columns:
 --   attempt_id  INTEGER  One row for each verdict.
 --   sub_goal    VARCHAR  '' where it is about the attempt.
---   judged_by   VARCHAR  The word before the first colon of its source; '' if nobody is named.
+--   judged_by   VARCHAR  The word before the first colon of its source; '' without a source.
 --   rank        VARCHAR  human | verifier | evaluation | judge.
 --   success     BOOLEAN  NULL if it could not tell.
---   by_limit    BOOLEAN  Whoever ran the attempt says that a limit ended it.
---   source      VARCHAR  Who judged; a person's begins with `human:`. NULL if nobody is named.
+--   by_limit    BOOLEAN  The verdict says that a limit ended the attempt.
+--   source      VARCHAR  Who judged; a person's begins with `human:`. NULL if not named.
 --   label       VARCHAR  As given; NULL if none was.
 --   evidence    VARCHAR  As given; NULL if none was.
 --   tag         VARCHAR  What went wrong, in a word or two; NULL if not said.

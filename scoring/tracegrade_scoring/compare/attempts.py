@@ -22,7 +22,7 @@ class DeclaredTask(NamedTuple):
 
 
 class AttemptCounting(NamedTuple):
-    """How attempts that are missing are counted."""
+    """The way in which missing attempts are counted."""
 
     missing: MissingPolicy = "exclude"
     """Whether attempts of unknown success are left out or are failures."""
@@ -41,7 +41,7 @@ class CountedAttempts(NamedTuple):
     """The attempts that count."""
 
     rows: list[ResultRow]
-    """Those of each task, in the order of tasks, as `attempt_pairs` has them."""
+    """Rows of each task, in the order of tasks, as `attempt_pairs` has them."""
     failures: tuple[int, int]
     """Attempts of base and candidate that are missing or of unknown success, among them."""
 
@@ -64,13 +64,14 @@ def tasks_to_try(
     attempts: Mapping[tuple[str | None, str | None], Sequence[ResultRow]],
     counting: AttemptCounting,
 ) -> list[ResultRow]:
-    """Return the rows of `attempt_pairs` of an agent in a run mode, with tasks nobody tried.
+    """Return the rows of `attempt_pairs` of an agent in a run mode, with untried tasks.
 
-    These are the declared tasks that name the agent, or that name nobody and no other agent tried.
+    These are the declared tasks that name the agent, or that name no agent and no other agent
+    tried.
 
     Args:
         agent: Its name and the run mode.
-        attempts: The rows of each.
+        attempts: The rows of each task.
         counting: Has the declared tasks.
     """
     own = attempts.get(agent, ())

@@ -1,11 +1,12 @@
-"""One word for each change: which differences of a comparison chance does not explain.
+"""One word for each change: the differences of a comparison that chance does not explain.
 
-All that a comparison says goes by this: its first sentence, each row, what broke, `--fail-on` and
-every page. Success is asked alone, at 0.05. All else is one family, at 0.05 together by Holm's
-method: metrics, failure modes, categories, success of single tasks, critical sub-goals that are
-skipped more often. Only what can be told is asked: a metric that is the same on every task, and a
-question that so few tasks or runs can never answer below 0.05 [Tarone 1990], make no other answer
-less sure. Intervals show how large a difference may be, and give no word.
+All statements of a comparison follow this: its first sentence, each row, the regressions,
+`--fail-on` and every page. Success is tested alone, at 0.05. All other questions are one family,
+at 0.05 together by Holm's method: metrics, failure modes, categories, success of single tasks, and
+critical sub-goals that are skipped more often. Only questions that can have an answer are tested.
+A metric that is the same on every task, or a question with too few tasks or runs to get below 0.05
+[Tarone 1990], does not make other answers less sure. Intervals show how large a difference may be,
+and do not decide.
 
 Source: docs/metrics.md, section 10.3.
 """
@@ -21,13 +22,13 @@ from tracegrade_scoring.compare.paired import holm
 from tracegrade_scoring.compare.sign_flips import LEAST_TASKS
 
 ALONE: Final = "success"
-"""The question that is asked alone."""
+"""The question that is tested alone."""
 THE_SAME: Final = ("pass@1", "pass^1")
 """Success once more, as the mean over tasks: not asked again."""
 
 
 def decided(comparison: Comparison) -> Comparison:
-    """Return a comparison with the adjusted p-value of all that is asked."""
+    """Return a comparison with the adjusted p-values of all tested questions."""
     family = dict(_family(comparison))
     adjusted = dict(zip(family, holm(list(family.values())), strict=True))
     metrics = {
@@ -58,7 +59,7 @@ def decided(comparison: Comparison) -> Comparison:
 
 
 QuestionKey: TypeAlias = tuple[str, str | int]
-"""What is asked: of what kind, and its name or place."""
+"""A tested question: its kind, and its name or place."""
 
 
 def _p_of(name: str, compared: Compared, adjusted: dict[QuestionKey, float]) -> float | None:
@@ -68,7 +69,7 @@ def _p_of(name: str, compared: Compared, adjusted: dict[QuestionKey, float]) -> 
 
 
 def _family(comparison: Comparison) -> Iterator[tuple[QuestionKey, float]]:
-    """Yield what is asked together, with its own p-value."""
+    """Yield the questions that are tested together, with their own p-values."""
     categories = comparison.categories if len(comparison.categories) > 1 else ()
     compared: list[tuple[QuestionKey, Compared]] = [
         *((("metric", name), found) for name, found in comparison.metrics.items()),
@@ -114,11 +115,11 @@ def fisher_p(some: int, of: int, others: int, of_others: int, *, least: bool = F
     """Return the p-value of the exact test of two shares, two-sided [Fisher 1935].
 
     Args:
-        some: Of the first `of`.
-        of: How many there are of the first.
-        others: Of the second `of_others`.
-        of_others: How many there are of the second.
-        least: Return the smallest p-value that so many could have instead.
+        some: Number among the first `of`.
+        of: Size of the first.
+        others: Number among the second `of_others`.
+        of_others: Size of the second.
+        least: Return the smallest possible p-value of these sizes instead.
     """
     ways = _ways(of, of_others, some + others)
     first = max(0, some + others - of)

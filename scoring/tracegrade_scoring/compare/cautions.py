@@ -50,7 +50,7 @@ def cautions(comparison: Comparison, old: str, new: str, level: float) -> Iterat
     if any(found.no_spread for found in metrics.values()):
         units = "tasks" if cohort.is_paired else "runs"
         yield (
-            f"Where there is no interval, all {units} changed by the same amount, so the "
+            f"A metric has no interval if all {units} changed by the same amount, so the "
             "uncertainty cannot be estimated."
         )
     surely = sum(found.found.low != found.found.high for found in metrics.values())
@@ -62,7 +62,7 @@ def cautions(comparison: Comparison, old: str, new: str, level: float) -> Iterat
 
 
 def _uncorrected(comparison: Comparison, old: str, new: str) -> Iterator[str]:
-    """Yield which judges' verdicts are compared as they are, and why."""
+    """Yield the judges whose verdicts are compared uncorrected, and why."""
     if "success" in comparison.metrics and comparison.metrics["success"].is_corrected:
         yield (
             "Only success over all tasks is corrected: pass@k, pass^k, categories and tasks by "
@@ -107,7 +107,7 @@ def _about_t_score(comparison: Comparison) -> Iterator[str]:
 
 
 def _left_out(cohort: Cohort, old: str, new: str) -> Iterator[str]:
-    """Yield what was left out of all numbers."""
+    """Yield the runs that are left out of all numbers."""
     if cohort.base_only_tasks or cohort.candidate_only_tasks:
         yield (
             f"Left out: {words.count(cohort.base_only_tasks, 'task')} that only {old} ran and "

@@ -32,14 +32,14 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         str | None, typer.Option(help="Only this agent; otherwise all that ran both releases.")
     ] = None,
     format_: Annotated[
-        ReportFormat, typer.Option("--format", help="How to write it.")
+        ReportFormat, typer.Option("--format", help="Output format.")
     ] = ReportFormat.TERMINAL,
     out: OutOption = None,
     fail_on: Annotated[
         list[str] | None,
         typer.Option(
-            help="What must not happen, such as 'tsa<-0.02' or new-failure-mode; exit 1 if it "
-            "does, or if there is too little data to tell.",
+            help="Change that must not happen, such as 'tsa<-0.02' or new-failure-mode; exit 1 if "
+            "it happens, or if there is too little data to tell.",
             metavar="RULE",
         ),
     ] = None,

@@ -1,7 +1,7 @@
-"""The T-Scores of two releases, on the tasks that both ran or unpaired, or which axis is missing.
+"""The T-Scores of two releases, on the tasks that both ran or unpaired, or the missing axes.
 
-Its own module because it puts three metrics together, where all others stand alone. Source:
-docs/metrics.md, section 7.4; planning quality that no task asks for counts as 10 on both sides.
+Its own module because it combines three metrics, while others use one metric each. Source:
+docs/metrics.md, section 7.4. Planning quality that no task asks for counts as 10 on both sides.
 """
 
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ from tracegrade_scoring.statistics.t_score import DEFAULT, PRESETS, Axes, Weight
 AXES: Final = {"tsa": "tsa", "pq": "pq", "ra": "ra_after_recovery"}
 """The metric of each axis."""
 BEST: Final = 10.0
-"""Of an axis."""
+"""Highest value of an axis."""
 
 
 class TScoreWay(NamedTuple):
-    """How T-Scores are made."""
+    """The parameters of T-Scores."""
 
     level: float = LEVEL
     """The level of the interval, between 0 and 1."""
@@ -37,12 +37,12 @@ TaskPairs: TypeAlias = Mapping[str, TaskPair]
 
 
 class Composite(NamedTuple):
-    """What there is of the T-Scores of two releases."""
+    """The available parts of the T-Scores of two releases."""
 
     compared: Compared | None = None
     """None where an axis is missing."""
     missing: tuple[str, ...] = ()
-    """Of tsa, pq and ra, those that were not measured on both sides."""
+    """The axes tsa, pq or ra that were not measured on both sides."""
     pq_defaulted: bool = False
     """Planning quality was not applicable to any run, and failed for none: it counts as 10."""
 
@@ -54,7 +54,7 @@ def paired_composite(
 
     Args:
         axes: The pairs by task of each metric of `AXES`.
-        pq_defaulted: No run of either side has a planning quality, nor failed to have one.
+        pq_defaulted: No run of either side has a planning quality or an error for it.
         way: Level of the interval, and weights.
     """
     tasks = sorted({task for metric in AXES.values() for task in axes[metric]})
@@ -128,8 +128,8 @@ def unpaired_composite(
 ) -> Composite:
     """Return both T-Scores over runs of no known task, the interval by the delta method.
 
-    The interval needs 5 attempts with each axis on either side. What is said to be scored are the
-    attempts of the axis that has the fewest.
+    The interval needs 5 attempts with each axis on either side. The reported number of scored
+    attempts is that of the axis with the fewest.
     """
     sides = (base, candidate)
     pq_defaulted = not any(side.pq_attempts or side.pq_errors for side in sides)

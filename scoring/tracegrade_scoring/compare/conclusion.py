@@ -1,6 +1,6 @@
 """The answer of a comparison: is the candidate better, in what, and what broke?
 
-What counts as a change is what chance does not explain, over all metrics asked together (Holm).
+A change counts if chance does not explain it, over all metrics tested together (Holm).
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,10 +27,10 @@ TRADE_OFFS: Final = {
 SUBJECTS: Final = {
     "success": "Success",
     "sub_goal": "Sub-goals",
-    "served": "What calls serve",
+    "served": "Sub-goals of calls",
     "planning": "Plans",
 }
-"""What judges decide on."""
+"""The subjects that judges decide on."""
 GOALS_SHOWN: Final = 5
 """Critical sub-goals named, those that are skipped more often by most; the others are counted."""
 
@@ -60,7 +60,7 @@ def answer(comparison: Comparison, metrics: Sequence[Metric], old: str, new: str
 
     Args:
         comparison: One cohort.
-        metrics: What is asked, all of them compared.
+        metrics: The tested metrics, all of them compared.
         old: Name of the base, as shown.
         new: Name of the candidate, as shown.
     """

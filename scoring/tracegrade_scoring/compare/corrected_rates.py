@@ -30,16 +30,16 @@ RESAMPLED: Final = "corrected_bootstrap"
 def corrected_difference(
     base: ResultRow, candidate: ResultRow, labels: ResultRow, level: float = LEVEL
 ) -> CorrectedDifference:
-    """Return how far apart two corrected rates of one judge are.
+    """Return the difference between two corrected rates of one judge.
 
-    The rates are those of the rows, and the difference is theirs; the interval is of
-    (P(judge yes) of the candidate - of the base) * (P(people yes | judge yes) - P(.. | judge no)).
+    The rates, and so their difference, come from the rows. The interval is of (P(judge yes) of the
+    candidate - of the base) * (P(people yes | judge yes) - P(.. | judge no)).
 
     Args:
         base: Row of `corrected_rates`.
-        candidate: Another of the same source.
+        candidate: Another row of the same source.
         labels: Row of `verdict_calibrations` of the source.
-        level: Of the interval, between 0 and 1.
+        level: Level of the interval, between 0 and 1.
     """
     before, after, right, missed = draws(
         *((row["judged_yes"], row["judged"] - row["judged_yes"]) for row in (base, candidate)),
@@ -66,13 +66,13 @@ class JudgedSide(NamedTuple):
     """Attempts of one release at one task."""
 
     valid: int
-    """Of known success; at least 1."""
+    """Attempts of known success; at least 1."""
     correct: int
-    """Of these, successful."""
+    """Successful attempts among them."""
     judged_yes: int
-    """Of the successful, those on which the judge decides."""
+    """Successful attempts that the judge decides."""
     judged_no: int
-    """Of the others, those on which the judge decides."""
+    """Other attempts that the judge decides."""
 
 
 class JudgedTask(NamedTuple):
@@ -85,20 +85,19 @@ class JudgedTask(NamedTuple):
 def corrected_success(
     tasks: Sequence[JudgedTask], labels: ResultRow, level: float = LEVEL
 ) -> Difference:
-    """Return how far apart two releases are in success, as people would see it.
+    """Return the difference of two releases in success, as people would see it.
 
-    Of n attempts on which the judge decides, y with a yes, people would say yes of
-    (y - n * P(judge yes | people no)) / (P(judge yes | people yes) - P(judge yes | people no));
-    attempts that others decide count as they are. How often a judge is right of what people say
-    yes and no to is the same for two releases that differ in how often they do; what its yes is
-    worth is not. Either side is kept in [0, 1].
+    If the judge decides n attempts, y of them with a yes, people would say yes to (y - n * P(judge
+    yes | people no)) / (P(judge yes | people yes) - P(judge yes | people no)). Attempts that
+    others decide count unchanged. The judge's rates of error on attempts that people accept, and
+    on those that they reject, are the same in two releases with different success. The share of
+    its yes that is right is not the same. Either side is clipped to [0, 1].
 
     Source: [Rogan 1978].
 
     Args:
         tasks: In the order of their ids, at least one; fewer than 5 have no interval.
-        labels: Row of `verdict_calibrations` of the judge, which says yes more often where people
-            do.
+        labels: Row of `verdict_calibrations` of the judge, which says yes more often if people do.
         level: Of the interval, between 0 and 1.
     """
     counts = (

@@ -16,7 +16,7 @@ USAGE_METRICS: Final = tuple(
         ("steps_per_run", "Steps per run"),
     )
 )
-"""What runs use, compared in addition to the metrics."""
+"""Usage of runs, compared in addition to the metrics."""
 NO_INTERVAL: Final = "no interval"
 """In place of an interval without any width; a caution below the table explains it."""
 
@@ -29,7 +29,7 @@ class DifferenceRow(NamedTuple):
     candidate: str
     change: str
     interval: str
-    """Of the change; '' without one."""
+    """Interval of the change; '' without one."""
     verdict: str
     """better | worse | changed | may be chance | too few tasks | ''."""
     basis: str
@@ -48,7 +48,7 @@ class ModeDifference(NamedTuple):
     """new, rose | rose | may be chance | ..."""
     example: str
     basis: str
-    """Tasks and runs in which it can be told; '' if these are all that are compared."""
+    """Tasks and runs that could show it; '' if these are all that are compared."""
 
 
 def metric_row(metric: Metric, compared: Compared, cohort: Cohort | None = None) -> DifferenceRow:

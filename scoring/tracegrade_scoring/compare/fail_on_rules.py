@@ -23,7 +23,7 @@ from tracegrade_scoring.metrics import METRICS
 
 DECISION: Final = "decision"
 BESIDE: Final = ("t_score", "tokens_per_run", "cost_usd_per_run", "steps_per_run")
-"""What is compared in addition to the metrics."""
+"""Names that are compared in addition to the metrics."""
 
 _OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
     "<": operator.lt,
@@ -52,7 +52,7 @@ class Bound(NamedTuple):
 
 
 def parse_bound(text: str) -> Bound | None:
-    """Return the rule that a text is, whatever its metric; None if it has another form."""
+    """Return the rule in a text, for any metric; None if the text has another form."""
     match = _LIMIT.fullmatch(text.strip())
     if match is None:
         return None
@@ -60,7 +60,7 @@ def parse_bound(text: str) -> Bound | None:
 
 
 class RuleOutcome(NamedTuple):
-    """What a rule says about one cohort."""
+    """The result of a rule for one cohort."""
 
     rule: str
     verdict: str

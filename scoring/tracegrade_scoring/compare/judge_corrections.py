@@ -32,19 +32,19 @@ Rates = Mapping[tuple[str, str, str | None, str | None], ResultRow]
 
 
 class MeasuredJudges(NamedTuple):
-    """What a lake knows about how far to trust judges."""
+    """Measurements in a lake of how far to trust judges."""
 
     calibrations: Mapping[str, ResultRow]
-    """Those that are calibrated, by source."""
+    """Calibrations of calibrated judges, by source."""
     rates: Rates
 
 
 NO_CALIBRATIONS: Final = MeasuredJudges({}, {})
-"""Nothing is known of any judge."""
+"""No judge was measured."""
 
 
 def measured_judges(lake: Lake) -> MeasuredJudges:
-    """Return what the lake knows of judges that are calibrated."""
+    """Return the lake's measurements of calibrated judges."""
     calibrations = source_rows(lake, VERDICT_CALIBRATIONS)
     return MeasuredJudges(
         {row["source"]: row for row in calibrations if row["calibrated"]},
@@ -57,7 +57,7 @@ def measured_judges(lake: Lake) -> MeasuredJudges:
 
 
 class JudgedAttempts(NamedTuple):
-    """Which judges decide on scores of one agent in one run mode, and on which attempts."""
+    """The judges that decide on scores of one agent in one run mode, and their attempts."""
 
     sources: Sequence[ResultRow]
     """Rows of `judged_scores`."""
@@ -74,14 +74,14 @@ def with_judges(
     measured: MeasuredJudges,
     level: float = LEVEL,
 ) -> Comparison:
-    """Return a comparison with what judges decide, success corrected where it can be.
+    """Return a comparison with the judges' subjects, and with success corrected if possible.
 
     Args:
-        comparison: One cohort, by the verdicts as they are.
+        comparison: One cohort, by uncorrected verdicts.
         releases: Base and candidate.
-        attempts: What judges decide on.
-        measured: What is known of judges.
-        level: Of every interval, between 0 and 1.
+        attempts: Attempts that judges decide.
+        measured: Measurements of judges.
+        level: Level of every interval, between 0 and 1.
     """
     agent_name = comparison.cohort.agent_name
     found = [*judged_subjects(attempts.sources, agent_name, releases, measured, level)]
@@ -117,11 +117,11 @@ def judged_subjects(
     """Yield each subject and judge that decides on compared scores of either release.
 
     Args:
-        rows: Those of `judged_scores` of one agent and run mode.
+        rows: Rows of `judged_scores` of one agent and run mode.
         agent_name: The agent.
         releases: Base and candidate.
-        measured: What is known of judges.
-        level: Of the interval, between 0 and 1.
+        measured: Measurements of judges.
+        level: Level of the interval, between 0 and 1.
     """
     decide = {
         (row["subject"], source)
@@ -186,7 +186,7 @@ def _side(attempts: ResultRow, decided: ResultRow, side: str) -> JudgedSide:
 
 
 def _with_verdict_counts(success: Difference, tasks: Sequence[JudgedTask]) -> CorrectedDifference:
-    """Return what a comparison tells of a judge, whose verdicts on its attempts are counted."""
+    """Return a judge's correction in a comparison, with counts of its verdicts on the attempts."""
     base, candidate = (
         sum(each.judged_yes + each.judged_no for each in side) for side in zip(*tasks, strict=True)
     )

@@ -31,7 +31,7 @@ def declared_tasks(lake: Lake) -> Iterator[DeclaredTask]:
 
 
 class ReleaseSelection(NamedTuple):
-    """What a reader may choose."""
+    """A reader's choice of releases and agent."""
 
     base: str
     candidate: str

@@ -1,7 +1,7 @@
-"""Holds what mocked calls returned against live ones.
+"""Compares results of mocked calls with those of live calls.
 
-Its own module because results are equal as JSON, whatever the order of keys, blanks and forms of
-numbers, which their canonical form tells. Source: docs/metrics.md, sections 0.5 and 10.4.
+Its own module because results are equal as JSON. The order of keys, blanks and forms of numbers do
+not matter, so it compares canonical forms. Source: docs/metrics.md, sections 0.5 and 10.4.
 """
 
 from typing import Final

@@ -11,11 +11,11 @@ from tracegrade_scoring.rendering.served_share import NO_AMBIGUOUS_CALLS, Served
 from tracegrade_scoring.statistics.intervals import LEVEL
 
 SIGNIFICANT: Final = 0.05
-"""A difference is sure if its p-value, adjusted for all that is asked together, is below."""
+"""A difference is sure if its p-value, adjusted for all questions tested together, is below."""
 
 
 class Cohort(NamedTuple):
-    """What both releases of one agent in one run mode have; cohorts are never pooled."""
+    """The data that both releases of one agent in one run mode have; cohorts are never pooled."""
 
     agent_name: str | None
     run_mode: str | None
@@ -23,7 +23,7 @@ class Cohort(NamedTuple):
     """Runs of the base, sub-agents' not counted."""
     candidate_runs: int
     base_runs_of_no_task: int
-    """Of these, without a known task: in no pair."""
+    """Runs among these without a known task, which are in no pair."""
     candidate_runs_of_no_task: int
     base_superseded: int
     """Runs of the base that a later run of the same trial replaced; they are in nothing else."""
@@ -35,7 +35,7 @@ class Cohort(NamedTuple):
 
     @property
     def is_paired(self) -> bool:
-        """Tasks are compared one beside the other; else runs of no known task, all together."""
+        """Tasks are compared in pairs; else the runs without a known task, all together."""
         return self.tasks > 0
 
 
@@ -54,14 +54,15 @@ class Compared:
     """insufficient_sample (fewer than 50 decision points, 10 tasks or, unpaired, 20 attempts on a
     side), few_tasks (under 5), unpaired."""
     p_adjusted: float | None = None
-    """p-value that holds for all that is asked together; None where nothing was asked."""
+    """p-value that holds for all questions tested together; None if not tested."""
     as_judged: Difference | None = None
-    """What a judge's verdicts say as they are, where `found` is corrected for what it gets wrong;
-    None where it is not."""
+    """The difference by uncorrected verdicts, if `found` is corrected for the judge's errors; None
+    if not.
+    """
 
     @property
     def is_corrected(self) -> bool:
-        """It is what people would say of it, not what a judge's verdicts say as they are."""
+        """It is an estimate of people's verdicts, not the judge's uncorrected verdicts."""
         return self.as_judged is not None
 
     @property
@@ -83,7 +84,7 @@ def direction(difference: float | None, p_value: float | None) -> int:
 
 
 class FailureMode(NamedTuple):
-    """One failure mode as a share of the runs in which it can be told."""
+    """One failure mode as a share of the runs that could show it."""
 
     mode: str
     compared: Compared
@@ -112,13 +113,13 @@ class SkippedSubGoal(NamedTuple):
     base_skipped: int
     """Runs without any action that served it."""
     base_runs: int
-    """Runs of which that is known; at least 1, as of the candidate."""
+    """Runs for which that is known; at least 1, also for the candidate."""
     candidate_skipped: int
     candidate_runs: int
     trajectory_ids: Sequence[str]
     """The candidate's first runs that skip it, at most three."""
     p_adjusted: float | None = None
-    """p-value that holds for all that is asked together."""
+    """p-value that holds for all questions tested together."""
 
     @property
     def is_sure(self) -> bool:
@@ -132,7 +133,7 @@ class SkippedSubGoal(NamedTuple):
 
 
 class ReasonChange(NamedTuple):
-    """How many compared runs of either side failed for a reason: it stands first in them."""
+    """The compared runs of either side that failed with this as their first reason."""
 
     kind: str
     object: str | None
@@ -142,13 +143,15 @@ class ReasonChange(NamedTuple):
     base_runs: int
     candidate_runs: int
     base_failed: int
-    """Failed runs, whatever the reason; the reasons of a side add up to it."""
+    """Failed runs, for any reason; the reasons of a side add up to it."""
     candidate_failed: int
     base_known: int
     """Runs of known success."""
     candidate_known: int
     sentence: str
-    """Of the candidate's first run with the reason; of the base's if the candidate has none."""
+    """Sentence of the candidate's first run with the reason; of the base's if the candidate has
+    none.
+    """
     trajectory_id: str
     step_trajectory_id: str | None
     """That run, or its sub-agent's, of the step."""
@@ -157,7 +160,7 @@ class ReasonChange(NamedTuple):
 
     @property
     def change(self) -> float | None:
-        """Change of the share of runs that fail for it; None if success is known of one side."""
+        """Change of the share of runs that fail for it; None if success is unknown on one side."""
         if not self.base_known or not self.candidate_known:
             return None
         return self.candidate_runs / self.candidate_known - self.base_runs / self.base_known
@@ -189,7 +192,7 @@ class TaskChange(NamedTuple):
     failed_runs: tuple[str, ...] = ()
     """The candidate's first failed runs, at most three."""
     p_adjusted: float | None = None
-    """p-value of its success that holds for all that is asked together; None if not asked."""
+    """p-value of its success that holds for all questions tested together; None if not tested."""
 
     @property
     def is_sure(self) -> bool:
@@ -224,7 +227,7 @@ def opposite(one: float | None, other: float | None) -> bool:
 
 
 class MockedTool(NamedTuple):
-    """Mocked calls of a tool beside live calls with equal arguments."""
+    """Mocked calls of a tool, compared with live calls with equal arguments."""
 
     tool_name: str | None
     calls: int
@@ -239,11 +242,12 @@ class MockedTool(NamedTuple):
 
 
 class CorrectedDifference(NamedTuple):
-    """What people would say as often as a judge says yes, on both sides."""
+    """People's verdicts, estimated from a judge's yes rate, on both sides."""
 
     found: Difference
-    """Of success, over the compared attempts; of sub-goals, of the corrected rates of the releases
-    (`tasks` is 0): those are over all that the judge judged of them, in every run mode."""
+    """Difference of success over the compared attempts, or of sub-goals as the releases' corrected
+    rates (`tasks` is 0), which cover all that the judge judged, in every run mode.
+    """
     base_judged: int
     """Verdicts of the judge that it is of."""
     candidate_judged: int
@@ -260,7 +264,7 @@ class JudgedSubject(NamedTuple):
     subject: str
     """success | sub_goal."""
     source: str
-    """Of its verdicts."""
+    """Source of its verdicts."""
     uncorrected: str | None
     """Why nothing is corrected: uncalibrated | no_rates | no_base_rate | no_candidate_rate; of
     success also several_judges | several_runs (of one attempt) | unpaired. None if it is."""
@@ -277,7 +281,7 @@ class Comparison:
     unmatched: tuple[str, ...] = ()
     """Metrics that both sides have, but on no task in common."""
     missing_axes: tuple[str, ...] = ()
-    """Of tsa, pq and ra, those without which there is no T-Score; empty where there is one."""
+    """The axes tsa, pq or ra that are missing for a T-Score; empty if there is one."""
     pq_defaulted: bool = False
     """Nothing asks for a plan, so planning quality counts as 10 in the T-Score."""
     failure_modes: tuple[FailureMode, ...] = ()
@@ -285,7 +289,7 @@ class Comparison:
     tasks: tuple[TaskChange, ...] = ()
     """By task id."""
     mocked_tools: tuple[MockedTool, ...] = ()
-    """Of this agent, all run modes of both releases."""
+    """Mocked tools of this agent, in all run modes of both releases."""
     unplanned: tuple[int, int] = (0, 0)
     """Runs of base and candidate whose planning quality is 0 by definition: they show no plan."""
     disputed: tuple[int, int] = (0, 0)
@@ -293,13 +297,13 @@ class Comparison:
     missing_attempts: tuple[int, int] = (0, 0)
     """Attempts of base and candidate, missing or of unknown success, that count as failures."""
     skipped_sub_goals: tuple[SkippedSubGoal, ...] = ()
-    """Those that rose most first."""
+    """Skipped sub-goals, the largest rise first."""
     reasons: tuple[ReasonChange, ...] = ()
     """Why compared runs failed, by kind and object."""
     judged: tuple[JudgedSubject, ...] = ()
     """Judges that decide on scores, success first."""
     planning: tuple[PlanningShare, PlanningShare] = (NOTHING_KNOWN, NOTHING_KNOWN)
-    """Runs of base and candidate without planning quality, and those that somebody judged."""
+    """Runs of base and candidate without planning quality, and runs with a verdict on it."""
     own_metrics: Mapping[str, Metric] = field(default_factory=dict)
     """Metrics of users' own, by name."""
     calls: tuple[ServedShare, ServedShare] = (NO_AMBIGUOUS_CALLS, NO_AMBIGUOUS_CALLS)
@@ -331,5 +335,5 @@ class Comparisons:
     base: str
     candidate: str
     level: float = LEVEL
-    """Of every interval."""
+    """Level of every interval."""
     cohorts: tuple[Comparison, ...] = ()

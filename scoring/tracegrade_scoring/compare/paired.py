@@ -62,7 +62,7 @@ class Difference(NamedTuple):
     p_method: str | None = None
     """sign_flips | two_proportions | delta | corrected_bootstrap; None without a value."""
     rose: int = 0
-    """Tasks of which the candidate's value is higher."""
+    """Tasks where the candidate's value is higher."""
     fell: int = 0
 
 
@@ -129,7 +129,7 @@ def _with_interval(found: Difference, pairs: Sequence[TaskPair], level: float) -
 
 
 def with_spread(found: Difference, samples: Numbers, level: float) -> Difference:
-    """Return the difference with the interval of its resamples; some are no number."""
+    """Return the difference with the interval of its resamples; some are not numbers."""
     differences: list[float] = np.sort(samples[~np.isnan(samples)]).tolist()
     low, high = middle(differences, level)
     return found._replace(low=low, high=high, interval_method="paired_bootstrap")
@@ -173,7 +173,7 @@ def t_score_difference(
 
 
 def _t_score_p(tasks: Sequence[Sequence[TaskPair | None]], weights: Weights) -> float:
-    """Return the p-value of sign flips, each of which changes the sides of all axes of a task."""
+    """Return the p-value of sign flips; each flip changes the sides of all axes of a task."""
 
     def sums(axis: int, part: int) -> FlippedSums:
         pairs = [task[axis] or _ABSENT for task in tasks]
@@ -188,7 +188,7 @@ def _t_score_p(tasks: Sequence[Sequence[TaskPair | None]], weights: Weights) -> 
 
 
 _ABSENT = TaskPair((0.0, 0.0), (0.0, 0.0))
-"""Of a task without an axis: it adds nothing to either side."""
+"""Value of a task without an axis: it adds nothing to either side."""
 
 
 def bootstrap_p(samples: Numbers) -> float:

@@ -86,10 +86,10 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
         base: The release before.
         candidate: The release after.
         agent: The only agent to compare; None for all.
-        level: Of every interval, between 0 and 1.
+        level: Level of every interval, between 0 and 1.
         counting: Which attempts count for success, pass@k and pass^k.
-        weights: Of the T-Score's axes.
-        measured: What is known of judges.
+        weights: Weights of the T-Score's axes.
+        measured: Measurements of judges.
 
     Raises:
         NothingToCompare: No agent, or not this one, has scored runs of both in one run mode.
@@ -255,7 +255,7 @@ def _remarks(
 def _planning(
     rows: Sequence[ResultRow], base: str, candidate: str
 ) -> tuple[PlanningShare, PlanningShare]:
-    """Return what is to be told beside the planning quality of either side."""
+    """Return the remarks about the planning quality of either side."""
     of = {row["release"]: PlanningShare.of(row) for row in rows}
     return of.get(base, NOTHING_KNOWN), of.get(candidate, NOTHING_KNOWN)
 
@@ -263,7 +263,7 @@ def _planning(
 def _calls(
     rows: Sequence[ResultRow], base: str, candidate: str
 ) -> tuple[ServedShare, ServedShare]:
-    """Return what is to be told of the ambiguous calls of either side."""
+    """Return the remarks about the ambiguous calls of either side."""
     of = {row["release"]: ServedShare.of(row) for row in rows}
     return of.get(base, NO_AMBIGUOUS_CALLS), of.get(candidate, NO_AMBIGUOUS_CALLS)
 
@@ -390,7 +390,7 @@ def _success(row: ResultRow) -> TaskPair:
 
 
 def _passes(known: Sequence[ResultRow]) -> dict[str, list[TaskPair]]:
-    """Return each task's unbiased pass@k and pass^k on both sides, of which they are means."""
+    """Return each task's unbiased pass@k and pass^k on both sides, the terms of their means."""
     smallest = min((min(row["base_valid"], row["candidate_valid"]) for row in known), default=0)
     rates: dict[str, list[TaskPair]] = defaultdict(list)
     for row in known:
@@ -407,7 +407,7 @@ def _passes(known: Sequence[ResultRow]) -> dict[str, list[TaskPair]]:
 def _failure_modes(
     metrics: Mapping[str, Compared], examples: Sequence[ResultRow]
 ) -> Iterator[FailureMode]:
-    """Yield the modes that could be told on both sides."""
+    """Yield the modes that could be measured on both sides."""
     shown = {row["mode"]: row for row in examples}
     for compared in (
         metrics[mode] for mode in sorted(FAILURE_MODES, key=adds_nothing) if mode in metrics

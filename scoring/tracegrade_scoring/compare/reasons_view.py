@@ -22,7 +22,7 @@ class ReasonDifference(NamedTuple):
     """Runs that have it as their first reason, of those that failed."""
     candidate: str
     change: str
-    """Of their share of the compared runs whose success is known."""
+    """Change of their share of the compared runs whose success is known."""
     sentence: str
     """What went wrong in the run that is named; '' if `why` says it all."""
     example: str
@@ -34,7 +34,7 @@ class ReasonDifference(NamedTuple):
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """What stands below the headings of a table."""
+        """The cells below the headings of a table."""
         return self[:6]
 
 

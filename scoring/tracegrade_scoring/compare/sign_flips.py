@@ -1,11 +1,12 @@
 """P-values of paired differences by sign flips: how surprising one is if both sides are alike.
 
 If two releases are alike, either could have made either result of a task. So the difference is
-computed again with the sides of tasks exchanged: in every way for up to 16 tasks that changed, so
-the test is exact, else in 10,000 drawn ways. The p-value is the share of these differences that
-are as large, of either sign. It assumes nothing of how results are distributed, and it is never
-smaller than 2 / 2^tasks, so fewer than 6 tasks can never be below 0.05. Where all changes are of
-one size, as those of single attempts are, it is the exact test of signs [McNemar 1947].
+computed again with the sides of tasks exchanged. For up to 16 changed tasks, every exchange is
+used and the test is exact; for more, 10,000 exchanges are drawn. The p-value is the share of these
+differences that are as large, of either sign. It assumes nothing of how results are distributed,
+and it is never smaller than 2 / 2^tasks, so fewer than 6 tasks can never be below 0.05. Where all
+changes are of one size, as those of single attempts are, it is the exact test of signs [McNemar
+1947].
 
 Source: [Fisher 1935]; docs/metrics.md, section 10.1.
 """
@@ -21,12 +22,12 @@ import numpy.typing as npt
 from tracegrade_scoring.statistics.intervals import SEED
 
 EXACT_TASKS: Final = 16
-"""Of more, exchanges are drawn."""
+"""With more tasks, exchanges are drawn at random."""
 DRAWS: Final = 10_000
 CLOSE: Final = 1e-9
-"""Differences that are closer, by share of the observed one, are equal but for rounding."""
+"""Differences that are closer, by share of the observed one, are equal up to rounding."""
 LEAST_TASKS: Final = 6
-"""Of fewer, no p-value is below 0.05."""
+"""With fewer tasks, no p-value is below 0.05."""
 
 Sums: TypeAlias = npt.NDArray[np.float64]
 
@@ -76,13 +77,13 @@ def sign_flip_p(differences: Sums) -> float:
 def _exchanges(tasks: int) -> Sums:
     """Return a row for each exchange: 1 where the sides of a task are exchanged, else 0.
 
-    The first row exchanges nothing. Of all exchanges of few tasks, one half is enough: exchanging
-    the other tasks changes the sign of a difference alone.
+    The first row exchanges nothing. For few tasks, half of all exchanges is enough: exchanging the
+    other tasks only changes the sign of a difference.
     """
     if tasks <= EXACT_TASKS:
         numbers = np.arange(2 ** (tasks - 1))
         return ((numbers[:, None] >> np.arange(tasks)) & 1).astype(float)
-    # The stream of this generator is fixed by its definition, whatever the version of numpy.
+    # The stream of this generator is fixed by its definition, in every version of numpy.
     outputs = np.random.PCG64(SEED).random_raw(DRAWS * tasks)
     samples = (outputs >> np.uint64(63)).astype(float).reshape(DRAWS, tasks)
     return np.vstack([np.zeros((1, tasks)), samples])

@@ -1,10 +1,10 @@
 """The difference between two releases whose runs name no task, so that pairing is impossible.
 
-Its own module because the two sides are independent samples here, of which there may be millions:
-sums are all it takes. It cannot tell a worse release from harder work, and whoever shows its
-result says so.
+Its own module because the two sides are independent samples here, with perhaps millions of
+attempts: sums are enough. It cannot tell a worse release from harder work, and each view of its
+result warns about this.
 
-Source: [Newcombe 1998b], method 10, where each attempt is one observation that is 0 or 1; else the
+Source: [Newcombe 1998b], method 10, if each attempt is one observation that is 0 or 1; else the
 delta method for the ratio of two means ([Cochran 1977], section 6.5); docs/metrics.md, section
 10.2.
 """
@@ -19,22 +19,22 @@ from tracegrade_scoring.statistics.intervals import LEVEL, normal_quantile, wils
 MIN_ATTEMPTS: Final = 5
 """A spread over fewer attempts is meaningless."""
 LEAST_P: Final = 1e-16
-"""Where the normal distribution's tail ends for doubles; a p-value is never 0."""
+"""The end of the normal distribution's tail for doubles; a p-value is never 0."""
 
 
 class Side(NamedTuple):
-    """One release: sums over its attempts, of which each has a numerator and a denominator."""
+    """One release: sums over its attempts; each attempt has a numerator and a denominator."""
 
     attempts: int
     numerator: float
     denominator: float
     """Greater than 0."""
     squares: float
-    """Of numerators squared."""
+    """Sum of squared numerators."""
     products: float
-    """Of numerators times denominators."""
+    """Sum of numerators times denominators."""
     bases: float
-    """Of denominators squared."""
+    """Sum of squared denominators."""
     single: bool
     """Each attempt is one observation that is 0 or 1."""
 
@@ -45,7 +45,7 @@ class Side(NamedTuple):
 
     @property
     def variance(self) -> float:
-        """Of the rate, by the delta method; 0 if all attempts have the same one."""
+        """The variance of the rate, by the delta method; 0 if all attempts have the same rate."""
         spread = self.squares - 2 * self.rate * self.products + self.rate**2 * self.bases
         n = self.attempts
         return max(0.0, spread) * n / (n - 1) / self.denominator**2

@@ -47,7 +47,7 @@ _T_SCORE: Final = Metric("t_score", "T-Score", RELIABILITY, "", Scale.NUMBER)
 LARGEST_SHOWN: Final = 4
 """The k up to which pass@k and pass^k are shown first."""
 FIRST_PASSES: Final = ("pass@1", "pass^1")
-"""Both are the same."""
+"""These two are equal."""
 CORRECTED: Final = ", corrected"
 """Behind the label of a metric that is corrected for what a judge gets wrong."""
 TASK_ROWS: Final = 10
@@ -62,7 +62,7 @@ class CohortView:
     base: str
     candidate: str
     level: str
-    """Of every interval, such as 95%."""
+    """Level of every interval, such as 95%."""
     scores_title: str
     """What `rows` are about."""
     answer: str
@@ -82,7 +82,7 @@ class CohortView:
     """Why runs failed."""
     modes: tuple[ModeDifference, ...]
     mode_note: str
-    """What is known of these modes; '' where none is listed."""
+    """A note about these modes; '' if none is listed."""
     categories: tuple[DifferenceRow, ...]
     tasks: tuple[tuple[str, ...], ...]
     """Task, success before and after, steps before and after, a remark."""
@@ -91,7 +91,7 @@ class CohortView:
     changed: SureChanges
     """The metrics of `better` and `worse`."""
     mode_runs: Mapping[str, tuple[str, ...]]
-    """Of each failure mode, as `modes` names it, the candidate's first runs that show it."""
+    """The candidate's first runs with each failure mode, by its name in `modes`."""
 
     @property
     def sure(self) -> frozenset[str]:
@@ -100,7 +100,7 @@ class CohortView:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """What broke and what else stands out, in sentences that name their runs."""
+        """Regressions and other findings, in sentences that name their runs."""
         return tuple(map(spelled_out, (*self.broke, *self.also)))
 
 
@@ -147,7 +147,7 @@ def cohort_view(comparison: Comparison, of: Comparisons) -> CohortView:
 
 
 def _named(metric: Metric, comparison: Comparison) -> Metric:
-    """Return a metric whose label says so if it is corrected for what a judge gets wrong."""
+    """Return a metric whose label says whether it is corrected for a judge's errors."""
     if not comparison.metrics[metric.name].is_corrected:
         return metric
     return replace(metric, label=f"{metric.label}{CORRECTED}")
@@ -171,7 +171,7 @@ def _score_rows(comparison: Comparison, metrics: Iterable[Metric]) -> Iterator[D
 
 
 def _passes(comparison: Comparison) -> list[Metric]:
-    """Return pass@k and pass^k by k; for 1 both are one, and left out if success says the same."""
+    """Return pass@k and pass^k by k; k = 1 is one row, left out if it equals success."""
     names = [n for n in comparison.metrics if is_pass(n) and n not in FIRST_PASSES]
     once, success = (comparison.metrics.get(name) for name in ("pass@1", "success"))
     if once and success and _rounded(once) != _rounded(success):

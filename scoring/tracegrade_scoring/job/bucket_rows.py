@@ -1,14 +1,14 @@
 """Temporary tables with the rows of one bucket of traces; most hide a lake table of their name.
 
-Its own module because it decides how much of the lake a run reads: a bucket's traces stand
-together, so that dates and ranges of ids let the engine skip all else. Ids of trajectories are
+Its own module because it decides how much of the lake a run reads. A bucket's traces are next to
+each other, so dates and ranges of ids let the engine skip all others. Ids of trajectories are
 numbers in a bucket, in the order of the ids: metrics join, group and sort by them all the time.
 
 Makes:
     bucket_steps (from bucket_traces, steps, trajectory_ids): the steps of its runs
-    bucket_traces (from score_buckets): the traces of the bucket that is worked on
+    bucket_traces (from score_buckets): the traces of the current bucket
     first_turns (from bucket_traces, trajectory_ids): the turns of a conversation that runs have
-    trajectory_ids (from bucket_traces, trajectories): the numbers by which runs of a bucket go
+    trajectory_ids (from bucket_traces, trajectories): the numbers of the bucket's runs
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,8 +38,8 @@ _BOUNDS: Final = """
   FROM bucket_traces
 """
 
-# Few texts of offered tools stand behind many runs: each is read once as long as they are grouped
-# before all else, and kept once as a value of an ENUM. An id of a run begins with its trace's.
+# Many runs share few texts of offered tools. Each text is read once if texts are grouped before
+# all else, and stored once as a value of an ENUM. An id of a run begins with its trace's id.
 _TRAJECTORY_IDS: Final = """
   CREATE TEMP TABLE trajectory_ids AS
   WITH offers AS (
@@ -83,7 +83,7 @@ _NUMBERED: Final = {
     "coalesce(parents.trajectory_id, -1)) AS parent_trajectory_id",
     "offered_tools": "ids.offered_tools",
 }
-"""Columns that are not taken as they are."""
+"""Columns that are taken changed."""
 
 NOT_SCORED: Final = frozenset(
     {"tool_call_id", "status_source", "model", "input_tokens"}
@@ -138,8 +138,8 @@ def divide(con: duckdb.DuckDBPyConnection, most_steps: int, slots: int = 1) -> I
     """Yield the traces of each bucket, as `score_buckets` has them; needs `traces_to_score`.
 
     Args:
-        con: Where to look, and where `score_buckets` is made.
-        most_steps: Steps that one bucket may have, but for those of a single trace.
+        con: Connection to the lake, where `score_buckets` is made.
+        most_steps: Limit of the steps of one bucket, unless a single trace has more.
         slots: Buckets that are scored at a time.
     """
     found = con.sql("SELECT coalesce(sum(steps), 0)::BIGINT FROM traces_to_score").fetchall()
@@ -161,10 +161,10 @@ def steps_read(specification: Specification) -> list[str]:
 
 
 def take_bucket(con: duckdb.DuckDBPyConnection, steps: Sequence[str]) -> None:
-    """Let `trajectories` and `verdicts` be the rows of one bucket, and make `bucket_steps`.
+    """Narrow `trajectories` and `verdicts` to the rows of one bucket, and make `bucket_steps`.
 
-    Of these the relation `steps` is made, which metrics read. Their ids of trajectories are
-    numbers, of which `trajectory_ids` (id, trajectory_id, ...) tells what they stand for.
+    The relation `steps`, which metrics read, is made from these. Their ids of trajectories are
+    numbers; `trajectory_ids` (id, trajectory_id, ...) maps them to the ids.
 
     Args:
         con: Holds `bucket_traces` and the lake's tables; takes one bucket.

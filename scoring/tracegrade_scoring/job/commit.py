@@ -34,7 +34,7 @@ def run_numbers(lake: Lake) -> dict[str, int]:
 
 
 class ScoringCommit:
-    """What one run of the job commits: for each table the files that its buckets staged."""
+    """The commit of one run of the job: for each table the files that its buckets staged."""
 
     def __init__(
         self,
@@ -47,9 +47,9 @@ class ScoringCommit:
 
         Args:
             lake: The lake to write.
-            found: What was to be scored; reads the score tables as of the last whole run.
-            scored: What all buckets staged.
-            before: What `run_numbers` returned before the tables were read.
+            found: The traces to score; reads the score tables as of the last whole run.
+            scored: The staged files of all buckets.
+            before: The result of `run_numbers` before the tables were read.
         """
         self._lake = lake
         self._found = found
@@ -63,10 +63,10 @@ class ScoringCommit:
         self._leaving.share_out(executor)
 
     def commit_dated(self, table: Table) -> list[ProcessedFile]:
-        """Let the staged rows stand for all others of the scored traces.
+        """Replace all rows of the scored traces by the staged rows.
 
         Returns:
-            All files that the table has then.
+            All files of the table after the commit.
         """
         if table.name in self._found.scope.torn:
             return self._commit_torn(table)
@@ -112,7 +112,7 @@ class ScoringCommit:
     def _traces_scored(self) -> pa.Table:
         """Return the traces that have older rows, and the dates of these.
 
-        Where scores were erased, others of the traces may have evidence of erased ones.
+        If scores were erased, other scores of their traces may have evidence of them.
         """
         dates = "[scored_date]" if self._found.sums_are_whole else "[date, scored_date]"
         return self._found.con.sql(

@@ -1,16 +1,16 @@
 -- Runs that are the earlier part of another one, which continues them.
 --
 -- A later run of the conversation, or of the trace, has a call that they left open: it began with
--- the result, or by executing it. Where a side names no conversation, the call's id has to be one
--- that no other call has. Or no span of either is an agent's, and the earlier one stopped to call
--- tools of which its trace holds nothing: the next of the conversation goes on.
--- Source: docs/metrics.md, section 8.2.
+-- the result, or by executing the call. If a side names no conversation, the call's id must belong
+-- to no other call. The second case: no span of either run is an agent's, and the earlier run
+-- stopped to call tools that have no record in its trace. Then the next run of the conversation
+-- continues it. Source: docs/metrics.md, section 8.2.
 --
 -- Reads:
 --   trajectories
 -- Columns:
 --   trajectory_id  VARCHAR  The earlier part, one row each.
---   continued_by   VARCHAR  The run that continues it, which may be the part of another one.
+--   continued_by   VARCHAR  The run that continues it, which may itself be continued.
 -- Order:
 --   trajectory_id
 WITH earlier AS (
@@ -35,7 +35,7 @@ later AS (
   WHERE len(resumed_calls) > 0 AND parent_trajectory_id IS NULL AND kill_point IS NULL
 ),
 
--- The same id may be left open again and again: a run goes on with the last before it.
+-- Several runs may leave the same id open: a run continues the last run before it.
 by_call AS (
   SELECT
     later.trajectory_id AS continued_by,

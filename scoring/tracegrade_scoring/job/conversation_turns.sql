@@ -1,19 +1,20 @@
--- Which turns of its conversation each run has, of conversations that are told by several runs.
+-- The turns of its conversation that each run has, for conversations of several runs.
 --
--- Turns are counted over the runs of one conversation of an attempt, in the order in which they
--- began, as those of a task's `reference` are. A run that goes on with one that waited begins in
--- the turn in which that one stopped. Source: docs/metrics.md, section 2.1.
+-- Turns are counted over the runs of one conversation of an attempt, in the order in which the
+-- runs began. The turns of a task's `reference` are counted in the same way. A run that continues
+-- a waiting run begins in the turn in which that run stopped. Source: docs/metrics.md, section
+-- 2.1.
 --
 -- Reads:
 --   trajectories
 -- Parameters:
---   $by_turn  BOOLEAN  Some task gives turns; else nobody asks.
+--   $by_turn  BOOLEAN  Some task gives turns; otherwise no rows are needed.
 -- Columns:
 --   trajectory_id  VARCHAR  A root; one row each.
 --   trace_id       VARCHAR  Its trace.
 --   first_turn     BIGINT   Turns that earlier runs of the conversation had.
---   end_turn       BIGINT   The first turn after it; NULL of the last run, to which all later
---                           turns belong.
+--   end_turn       BIGINT   The first turn after it; NULL for the last run, which has all later
+--                           turns.
 -- Order:
 --   trajectory_id
 WITH placed AS (

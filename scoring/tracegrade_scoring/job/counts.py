@@ -18,7 +18,7 @@ from tracegrade_scoring.tasks import Specification
 
 
 class CallCounts(NamedTuple):
-    """How many tool calls attempts made."""
+    """Counts of the tool calls of attempts."""
 
     made: int
     failed: int
@@ -30,11 +30,12 @@ class CallCounts(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What one run found."""
+    """The counts of one run."""
 
     statuses: Mapping[str, Mapping[tuple[str, str | None], int]]
-    """By metric, and by status and reason (None if scored): trajectories, but for those that are
-    the earlier part of a run that was resumed."""
+    """Trajectories by metric, and by status and reason (None if scored), without the earlier parts
+    of resumed runs.
+    """
     task_sources: Mapping[str, int]
     """Attempts whose task is known by `span` or `match`, is `ambiguous`, `undescribed` (named by a
     span, described by no task file) or unknown (`none`)."""
@@ -44,7 +45,8 @@ class Counts(NamedTuple):
     redacted: Mapping[str, int]
     """Values in the arguments, results and texts of steps that were redacted, by rule."""
     served_verdicts: Mapping[str, int]
-    """What became of verdicts on which sub-goal a call serves, as `served_verdicts.sql` has it."""
+    """Outcomes of the verdicts on which sub-goal a call serves, as `served_verdicts.sql` has them.
+    """
 
 
 NOTHING: Final = Counts({}, {}, [], CallCounts(0, 0, 0, 0), {}, {})
@@ -61,7 +63,7 @@ _COUNTED: Final = {
     "run_redacted": pa.schema({"rule": _TEXT, "values": _COUNT}),
     "run_served_verdicts": pa.schema({"outcome": _TEXT, "verdicts": _COUNT}),
 }
-"""What is counted of each bucket; the rows of all buckets are added up."""
+"""The counts of each bucket; the rows of all buckets are added up."""
 
 
 def count_bucket(con: duckdb.DuckDBPyConnection, scores: pa.Table) -> dict[str, pa.Table]:
@@ -91,7 +93,7 @@ def _statuses(scores: pa.Table) -> Iterator[pa.Table]:
 
 
 def _statuses_of_few(scores: pa.Table) -> Iterator[pa.Table]:
-    """Yield the same for scores that do not stand in dictionaries, a row for each."""
+    """Yield the same for scores outside dictionaries, one row for each."""
     for metric in metrics_in(scores.schema):
         found = pa.Table.from_struct_array(scores[metric]).select(["status", "reason"])
         yield found.append_column("metric", pa.repeat(metric, len(found)))

@@ -1,17 +1,18 @@
-"""Finds which traces have to be scored, at a cost of what is new and not of what the lake holds.
+"""Finds the traces to score, at the cost of new data and not of the whole lake.
 
-A date is looked at if it does not consist of the files that the last run noted, if traces of it
-waited then, or if verdicts on traces of it came or went since. Whole dates, because a trace has
-its trajectories and its scores on the same one, but for moments at which both are looked at.
+A date is read if it does not consist of the files that the last run noted, if some of its traces
+waited then, or if verdicts on its traces were added or removed since. Whole dates are read,
+because a trace has its trajectories and its scores on the same date. At moments when these differ,
+both dates are read.
 
-Every date is looked at where the notes cannot be relied upon: tasks, tools or definitions are
-others, scores were erased, or the last run did not get to its end.
+Every date is read if the notes are unreliable: tasks, tools or definitions changed, scores were
+erased, or the last run did not finish.
 
-What a run waits for is decided by the clock, so that a lake at rest is scored, too; nothing else
-is: the same lake gives the same scores of what no longer waits.
+The clock decides only how long a run waits, so that a lake at rest is scored, too. The same lake
+gives the same scores for runs that no longer wait.
 
 Makes:
-    conversation_turns: which turns of its conversation each run has, where tasks give turns
+    conversation_turns: the turns of its conversation that each run has, if tasks give turns
     metric_hashes: the version of each metric of a user's own, and whether it runs
     task_hashes: the version of each task
     traces_with_other_metrics (from metric_hashes): traces scored by other metrics of users' own
@@ -71,7 +72,7 @@ READ: Final = (STEPS, TRAJECTORIES, VERDICTS, *SCORE_TABLES)
 
 
 class TraceFilter(NamedTuple):
-    """Which traces a run scores: those with a run that all of these fit."""
+    """The traces that a run scores: those with a run that fits all of these."""
 
     since: datetime.datetime | None = None
     """Begun at or after it, UTC; None for all, here and below."""
@@ -104,7 +105,7 @@ class ScoringScope(NamedTuple):
     """By score table the dates at which a run that was killed left other rows than the last whole
     one."""
     dates: frozenset[str] | None
-    """Those that may hold something to do, the torn ones among them; None for all."""
+    """Dates that may need work, including torn ones; None for all."""
 
     @property
     def read(self) -> PinnedLake:
@@ -115,7 +116,7 @@ class ScoringScope(NamedTuple):
 
 
 class TracesToScore(NamedTuple):
-    """What is to be scored."""
+    """The traces to score."""
 
     con: duckdb.DuckDBPyConnection
     """Holds `traces_to_score`, and the tables as `Look.read` has them."""
@@ -134,11 +135,11 @@ class TracesToScore(NamedTuple):
     def noting(
         self, specification: Specification, written: Mapping[str, Collection[ProcessedFile]]
     ) -> LastScoring:
-        """Return what there is to note of this run.
+        """Return the notes of this run.
 
         Args:
-            specification: What was scored against.
-            written: By table the files of those that were committed to, all that they have now.
+            specification: Tasks and tools that the run scored against.
+            written: All current files of the tables that were committed to, by table.
         """
         unchanged = (file for file in files_now(self.scope.lake) if file.table not in written)
         files = [*unchanged, *chain.from_iterable(written.values())]
@@ -163,16 +164,17 @@ def unscored(  # noqa: PLR0913 - one for each option of the command
     full: bool,
     now_ns: int | None = None,
 ) -> Iterator[TracesToScore]:
-    """Find what is to be scored.
+    """Find the traces to score.
 
     Args:
         lake: The lake to read.
-        specification: What to score against.
+        specification: Tasks and tools to score against.
         chosen: Which traces to score.
-        limits: What the engine may take.
+        limits: Limits of the engine.
         numbers: By score table, the run that committed to it last.
         full: Score every settled trace, not just new and changed ones.
-        now_ns: The time, ns since 1970; None for the clock's. The lake's own counts if later.
+        now_ns: The time, ns since 1970; None for the clock's. The lake's own time counts if it is
+            later.
     """
     last = last_scoring(lake)
     full = full or _have_lost_rows(numbers)
@@ -290,7 +292,7 @@ def _dates_of(pinned: PinnedLake, traces: pa.ChunkedArray, limits: Limits) -> se
 def newest_receipt(lake: Lake) -> int:
     """Return when the newest span or log record was received, ns since 1970: the lake's time.
 
-    Its tables' logs say so. 0 for a lake without any.
+    The time comes from the tables' logs. 0 for a lake without records.
     """
     files = [file for table in (RAW_SPANS, RAW_LOGS) for file in lake.live_files(table.name)]
     ranges = (file.ranges.get("received_ns") for file in files)

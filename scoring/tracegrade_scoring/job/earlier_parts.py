@@ -44,8 +44,8 @@ def find_earlier_parts(found: TracesToScore, scored: pa.Table | None) -> None:
     """Make `earlier_part_scores`.
 
     Args:
-        found: What was to be scored, and the lake.
-        scored: What `resumable_scores` returned of all buckets.
+        found: The traces to score, and the lake.
+        scored: The result of `resumable_scores` for all buckets.
     """
     empty = TRAJECTORY_SCORES.arrow().empty_table()
     before = empty

@@ -49,7 +49,7 @@ class ProcessedFile(NamedTuple):
 
 
 class LastScoring(NamedTuple):
-    """What the last run noted."""
+    """The notes of the last run."""
 
     done: frozenset[ProcessedFile]
     """Files of dates at which nothing is left to do."""
@@ -60,7 +60,7 @@ class LastScoring(NamedTuple):
 
     @property
     def files(self) -> frozenset[ProcessedFile]:
-        """All that were noted."""
+        """All noted files."""
         return self.done | self.waiting
 
 
@@ -87,19 +87,19 @@ def files_now(pinned: PinnedLake) -> frozenset[ProcessedFile]:
 
 
 def scored_with(specification: Specification) -> str:
-    """Return by which definitions, tasks and tools a run scores."""
+    """Return a hash of the definitions, tasks and tools that a run scores with."""
     return f"{SCORER_VERSION}/{specification.hash}"
 
 
 def noted(
     files: Iterable[ProcessedFile], waiting_dates: Iterable[str], specification: Specification
 ) -> LastScoring:
-    """Return what there is to note of a run.
+    """Return the notes of a run.
 
     Args:
-        files: All there are after it.
-        waiting_dates: Dates with traces that are still to be scored.
-        specification: What it scored against.
+        files: All files after the run.
+        waiting_dates: Dates with traces that must still be scored.
+        specification: Tasks and tools that it scored against.
     """
     waiting, all_files = frozenset(waiting_dates), frozenset(files)
     later = frozenset(file for file in all_files if file.date in waiting)

@@ -1,7 +1,7 @@
--- The fewest steps in which each task was solved, for tasks that do not state how few they need.
+-- The fewest steps that solved each task, for tasks without a stated number of steps.
 --
--- Of successful attempts by one agent in one run mode, in all releases that are read, if there are
--- three. Source: docs/metrics.md, section 3.1.
+-- It counts successful attempts by one agent in one run mode, in all releases that are read, if
+-- there are at least three. Source: docs/metrics.md, section 3.1.
 --
 -- Reads:
 --   trajectory_scores

@@ -1,7 +1,7 @@
--- Step efficiency and step ratio of each trajectory, as they are read.
+-- Step efficiency and step ratio of each trajectory, as readers see them.
 --
--- Where a task does not state how few steps it needs, both are worked out here by the optimum that
--- was observed. Source: docs/metrics.md, section 3.1.
+-- If a task does not state how few steps it needs, both are computed here from the observed
+-- optimum. Source: docs/metrics.md, section 3.1.
 --
 -- Reads:
 --   observed_optima
@@ -9,7 +9,7 @@
 -- Columns:
 --   trajectory_id    VARCHAR  One row each.
 --   step_efficiency  SCORE    As in trajectory_scores, or by the observed optimum.
---   step_ratio       SCORE    Likewise.
+--   step_ratio       SCORE    As step_efficiency.
 --   task_id          VARCHAR  Task of the trajectory; NULL if unknown.
 --   task_category    VARCHAR  Category of the task; NULL if unknown.
 --   release          VARCHAR  `service.version`; NULL if not sent.
@@ -41,7 +41,7 @@ WITH widened AS (
       AND scored.run_mode IS NOT DISTINCT FROM observed_optima.run_mode
 ),
 
--- Both metrics alike, each with what is above and below.
+-- Both metrics in the same way, each with its numerator and denominator.
 measured AS (
   SELECT
     * EXCLUDE (optimum, steps),

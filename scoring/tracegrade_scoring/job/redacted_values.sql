@@ -1,8 +1,8 @@
--- How many values in the arguments, results and texts of steps were redacted, by rule.
+-- Redacted values in the arguments, results and texts of steps, counted by rule.
 --
--- An agent or a collector wrote a mark with the name of the rule in the place of each. What an
--- agent observed is a call's result, which is counted there.
--- The rules: docs/reference/redaction-rules.md.
+-- An agent or a collector put a mark with the name of the rule in place of each value. An
+-- observation of an agent is a call's result, which is counted there. The rules:
+-- docs/reference/redaction-rules.md.
 --
 -- Reads:
 --   steps

@@ -1,9 +1,8 @@
 """`tracegrade score`: brings the score tables up to date with the lake and the task files.
 
-What has been scored is written in the scores themselves (hashes of spans, verdicts, tasks) and
-`trajectory_scores` is committed last: a run that was cut off is simply repeated. After it come
-what the next run need not look at again (`last_scoring.py`). One job at a time holds the lake's
-lock.
+The scores themselves record what was scored (hashes of spans, verdicts, tasks), and
+`trajectory_scores` is committed last: a run that was cut off is simply repeated. After it the run
+notes what the next run can skip (`last_scoring.py`). One job at a time holds the lake's lock.
 """
 
 from collections import Counter
@@ -70,7 +69,7 @@ BUCKET_STEPS: Final = 500_000
 """Steps that one bucket aims at; a trace is never split."""
 
 BUCKET_MB: Final = 2_000
-"""Of the engine of one bucket; it spills beyond."""
+"""Memory of the engine of one bucket; it spills beyond."""
 
 WORKER_MB: Final = 2_500
 """That the work on one bucket takes: rows that leave the engine are outside of its limit."""
@@ -78,11 +77,11 @@ WORKER_MB: Final = 2_500
 LOCK_NAME: Final = "score"
 
 Progress = Callable[[int, int], object]
-"""Is told how many buckets are scored, and of how many."""
+"""Called with the number of scored buckets, and of all buckets."""
 
 
 class ScoreSummary(NamedTuple):
-    """What one run did, or would do."""
+    """The results of one run, or of a dry run."""
 
     traces: int
     """Traces that were scored, or removed because they are no longer there."""
@@ -97,7 +96,7 @@ class ScoreSummary(NamedTuple):
     busy: bool = False
     """Another job was scoring the lake, so this one did nothing."""
     costs: Costs = NO_COSTS
-    """Of how many trajectories of the lake the cost is known; none on a dry run."""
+    """For how many trajectories of the lake the cost is known; empty on a dry run."""
     unread: Mapping[str, int] = MappingProxyType({})
     """By instrumentation ('' if not named): traces that were built and gave no trajectory."""
     apart: Mapping[str, int] = MappingProxyType({})
@@ -109,13 +108,13 @@ class ScoreSummary(NamedTuple):
     copies: Mapping[str, int] = MappingProxyType({})
     """Spans that were built and record a call which another span records, by reason."""
     unread_logs: Mapping[str, int] = MappingProxyType({})
-    """By the name of their event ('' without): new log records of which no trace has a span."""
+    """New log records without a span in any trace, by the name of their event ('' without)."""
     specification: Specification = NO_TASKS
     """What was scored against."""
     tasks_stored: bool = False
     """Its tasks and tools are those that the lake kept, not given to this run."""
     earlier_parts: int = 0
-    """Of the trajectories, those that are the earlier part of a run that was resumed."""
+    """Trajectories among these that are the earlier part of a run that was resumed."""
     failed_metrics: Mapping[str, str] = MappingProxyType({})
     """By metric of a user's own that failed: why, in one of the buckets."""
     unmatched_rows: Mapping[str, int] = MappingProxyType({})
@@ -137,26 +136,26 @@ def score(  # noqa: PLR0913 - one for each option of the command
     progress: Progress = lambda done, of: None,
     now_ns: int | None = None,
 ) -> ScoreSummary:
-    """Build what is new in the lake and score every trajectory that needs it.
+    """Build new trajectories of the lake, and score every trajectory that needs it.
 
     Args:
         lake: The lake to read and write.
-        specification: What to score against, which the lake keeps. Fields that it does not set are
-            as they were given last; `NO_TASKS` scores what needs no task.
+        specification: Tasks and tools to score against, which the lake stores. Fields that it does
+            not set keep their last values; `NO_TASKS` computes only scores that need no task.
         chosen: Which traces to score; others keep the scores they have.
         full: Score every settled trajectory, not just new and changed ones.
         wait: Wait until another job has ended.
-        prices: What models cost, for every trajectory of the lake; no score depends on it. None:
-            as it was given last, else the built-in price list.
-        bucket_steps: Steps of a bucket, about, which is held in memory; changes no score.
-        executor: Who works on the buckets; None for threads of this process.
-        progress: Is called after each bucket.
+        prices: Prices of models, for every trajectory of the lake; no score depends on them. None:
+            the last given prices, else the built-in price list.
+        bucket_steps: Approximate steps of a bucket, which is in memory; changes no score.
+        executor: Runs the buckets; None for threads of this process.
+        progress: Called after each bucket.
         now_ns: The time, ns since 1970, which decides what waits for its root; None for the
             clock's.
 
     Raises:
-        LeaseLost: On an object store, another job may have taken the lake over meanwhile.
-        RunOvertaken: Another job has committed scores meanwhile.
+        LeaseLost: On an object store, another job may have taken over the lake.
+        RunOvertaken: Another job committed scores during this one.
         ScoringBusy: Another job is scoring this lake, and `wait` is false.
     """
     with _alone(lake, wait=wait) as lock:
@@ -203,7 +202,7 @@ def _of_build(built: BuildSummary) -> dict[str, Any]:
 def _metric_faults(scored: Outcome) -> dict[str, Any]:
     """Return the fields of a summary on faults of own metrics.
 
-    Of a metric that failed in several buckets the first message by words stands.
+    If a metric failed in several buckets, the first message in alphabetical order counts.
     """
     found = scored.tables.get(METRIC_FAULTS)
     rows = sorted(found.to_pylist(), key=lambda row: row["metric"]) if found else []

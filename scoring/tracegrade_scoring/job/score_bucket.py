@@ -56,20 +56,21 @@ _EVIDENCE: Final = {
 GIVEN: Final = frozenset(
     {"bucket_steps", "bucket_traces", "first_turns", "trajectories", "trajectory_ids", "verdicts"}
 )
-"""What `take_bucket` leaves, of which all else is made."""
+"""The tables that `take_bucket` leaves; all other tables derive from them."""
 
 WANTED: Final = frozenset(
     {*SCORERS, *_EVIDENCE.values(), "scored_trajectories"}
     | {"ambiguous_calls", "attempts", "calls", "steps"}
 )
-"""What is written and counted; the last four are counted."""
+"""The relations that are written and counted; the last four are counted."""
 
 METRIC_FAULTS: Final = "metric_faults"
-"""Under which an outcome has, of users' own metrics with a fault, `metric`, why it failed
-(`message`, NULL if it did not) and how many rows it returned for no attempt (`unmatched`)."""
+"""Name of an outcome's table of faults in users' own metrics: `metric`, the error (`message`, NULL
+without one) and the number of rows for no attempt (`unmatched`).
+"""
 
 SUMS: Final = "sum_parts"
-"""Under which an outcome has the sums of its scores."""
+"""Name of an outcome's table of sums of its scores."""
 
 RESUMABLE: Final = "resumable_scores"
 """Under which an outcome has the scores of runs that may be resumed, see `earlier_parts.py`."""
@@ -120,11 +121,11 @@ def score_traces(
 ) -> dict[Table, pa.Table]:
     """Return the rows of one bucket for each table of STAGED; scores as `score_table` has them.
 
-    The connection has `metric_faults` then: what is wrong with answers of users' own metrics.
+    The connection then has `metric_faults`: the faults in answers of users' own metrics.
 
     Args:
         con: Holds `bucket_traces`, and the bucket's rows as `take_bucket` leaves them.
-        specification: What to score against.
+        specification: Tasks and tools to score against.
     """
     options = {**hashes(specification), "compat": specification.tool_correctness.compat}
     targets = WANTED | relations_wanted(specification.metrics)

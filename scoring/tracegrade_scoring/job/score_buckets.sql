@@ -1,7 +1,7 @@
--- Which bucket each trace is scored in.
+-- The bucket that each trace is scored in.
 --
--- A bucket holds traces that stand together in the lake: of one date after the other and, in a
--- date, by id, which is how files are sorted. So each bucket reads few parts of them.
+-- A bucket holds traces that are next to each other in the lake: date after date and, within a
+-- date, by id, as files are sorted. So each bucket reads few parts of them.
 --
 -- Reads:
 --   traces_to_score
@@ -11,10 +11,10 @@
 --   trace_id    VARCHAR    One row each; traces that are no longer here have none.
 --   date        DATE       Date it was first received, UTC.
 --   input_hash  VARCHAR    Changes when its records, verdicts or turns do.
---   turns       STRUCT(id VARCHAR, first_turn BIGINT, end_turn BIGINT)[]  Which turns of a
---                          conversation its runs have; NULL if none has others beside it.
+--   turns       STRUCT(id VARCHAR, first_turn BIGINT, end_turn BIGINT)[]  Turns of a conversation
+--                          that its runs have; NULL if each conversation has one run.
 --   left_out    VARCHAR[]  Its trajectories that are left out; NULL if none is.
---   bucket      BIGINT     From 0, without gaps for traces of less than a bucket.
+--   bucket      BIGINT     From 0, without gaps if traces are smaller than a bucket.
 -- Order:
 --   none
 SELECT

@@ -36,11 +36,11 @@ CHILD: Final = {"status": "not_applicable", "reason": "child_trajectory"}
 KILLED: Final = {"status": "not_applicable", "reason": KILLED_RUN}
 """Every score of a run that was killed on purpose, and of its sub-agents'."""
 BESIDE: Final = {"status": "not_applicable", "reason": SEVERAL_RUNS}
-"""Every score of a run beside the run of its trial, and of its sub-agents'."""
+"""Every score of a run in addition to the run of its trial, and of its sub-agents."""
 
 CONTENT_MISSING: Final = "content_missing"
 LOST: Final = ("content_redacted", "content_truncated")
-"""What is said instead where an attempt has content that was redacted, or cut."""
+"""Reasons for an attempt whose content was redacted, or cut."""
 
 
 def score_table(
@@ -100,7 +100,7 @@ def _scores(scorer: str, rows: pa.Table, known: pa.Table) -> dict[str, pa.Dictio
 
 
 def _cases(found: pa.ChunkedArray) -> pa.StructArray:
-    """Return the scores that a scorer found, then those of runs that are no attempts."""
+    """Return the scores that a scorer found, then the scores of runs that are not attempts."""
     others = pa.array([CHILD, KILLED, BESIDE], SCORE)
     return pa.concat_arrays([*found.cast(SCORE).chunks, others])
 

@@ -1,4 +1,5 @@
--- Who each trajectory being scored is: task, release, agent, and what it was made from.
+-- Identity of each trajectory being scored: its task, release, agent, and the hashes of its
+-- inputs.
 --
 -- A sub-agent's run has the task of the attempt it belongs to, unless its spans name one.
 --
@@ -16,13 +17,14 @@
 -- Columns:
 --   trajectory_id       INTEGER  One row each.
 --   is_root             BOOLEAN  It is an attempt, not a sub-agent's run.
---   killed              BOOLEAN  It was killed on purpose, or called by such a run: no attempt.
---   is_extra_run        BOOLEAN  It is killed in that sense, but was none: it ran beside the run
+--   killed              BOOLEAN  It was killed on purpose, or called by such a run: not an
+--                                attempt.
+--   is_extra_run        BOOLEAN  It counts as killed, but was not: it ran in addition to the run
 --                                of its trial, or was called by such a run.
---   content_lost        INTEGER  What content that cannot be read is in its attempt: 1 some was
---                                redacted, 2 some was cut and none redacted, 0 neither.
+--   content_lost        INTEGER  Unreadable content in its attempt: 1 some was redacted, 2 some
+--                                was cut and none redacted, 0 neither.
 --   calls_unrecorded    BOOLEAN  Calls of its attempt were not recorded, or may not have been.
---   own_unrecorded      BOOLEAN  Likewise of its own calls.
+--   own_unrecorded      BOOLEAN  The same for its own calls.
 --   task_id             VARCHAR  NULL if no task is known.
 --   task_category       VARCHAR  NULL if not known.
 --   release             VARCHAR  NULL if not sent.
@@ -30,8 +32,9 @@
 --   run_mode            VARCHAR  Its own, else that of its attempt; NULL if neither says.
 --   sample_weight       DOUBLE   At least 1.
 --   task_hash           VARCHAR  NULL without a task file for the task.
---   specification_hash  VARCHAR  Of what it is scored against: task and tools, and '/' with that
---                                of `match` where no span names the task. NULL for a sub-agent's.
+--   specification_hash  VARCHAR  Hash of task and tools that it is scored against, and '/' with
+--                                the hash of `match` where no span names the task. NULL for a
+--                                sub-agent's.
 --   input_hash          VARCHAR  Changes when the trace's spans or verdicts do.
 --   date                DATE     Date the trace was first received, UTC.
 -- Order:

@@ -1,4 +1,4 @@
--- What became of verdicts that say which sub-goal a call serves.
+-- Outcomes of the verdicts that say which sub-goal a call serves.
 --
 -- Source: docs/metrics.md, section 4.2.
 --
@@ -10,7 +10,7 @@
 --   outcome   VARCHAR  One row each: counted | no_such_call (no call at the step) | not_ambiguous
 --                      (one sub-goal at most) | no_candidate (rules do not give it to the
 --                      sub-goal) | could_not_tell.
---   verdicts  BIGINT   How many.
+--   verdicts  BIGINT   Number of verdicts.
 -- Order:
 --   outcome
 SELECT

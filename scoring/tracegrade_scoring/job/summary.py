@@ -188,7 +188,7 @@ def _unread_lines(unread: Mapping[str, int]) -> Iterator[str]:
 
 
 def _unread_log_lines(unread: Mapping[str, int]) -> Iterator[str]:
-    """Yield how many log records have no span to belong to, and of which events they are."""
+    """Yield the number of log records without a span, and the events they belong to."""
     if unread:
         yield (
             f"not read: {words.count(sum(unread.values()), 'log record')} without any span of "
@@ -275,7 +275,7 @@ def _call_lines(calls: CallCounts) -> Iterator[str]:
     """Yield how many calls there were, how many failed, and what is unknown about them."""
     if not calls.made:
         return
-    yield f"tool calls: {calls.made:,}, of which {calls.failed:,} failed"
+    yield f"tool calls: {calls.made:,}, {calls.failed:,} of them failed"
     if not calls.failed:
         yield (
             "  none has an error status or a result that begins with an error word; if tools "
@@ -291,7 +291,7 @@ def _call_lines(calls: CallCounts) -> Iterator[str]:
 
 
 _WITHOUT_EFFECT: Final = {
-    "no_such_call": "on a step that is no call",
+    "no_such_call": "on a step that is not a call",
     "not_ambiguous": "on a call of one sub-goal at most",
     "no_candidate": "on a sub-goal to which no rule gives the call",
     "could_not_tell": "that could not tell",

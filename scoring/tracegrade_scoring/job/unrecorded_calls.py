@@ -17,7 +17,7 @@ OF_OWN_CALLS: Final = frozenset(
 """Metrics of the calls of each trajectory alone."""
 
 _SHOWN: Final = frozenset({"loop_trap", "tool_hallucination"})
-"""Metrics that are 1 whatever other calls there were."""
+"""Metrics that stay 1 even with more calls."""
 
 _OF_PLANS: Final = frozenset(name for name in METRICS if name.startswith("pq"))
 _WITHOUT_CALLS: Final = frozenset(

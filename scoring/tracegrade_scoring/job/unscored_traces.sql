@@ -1,11 +1,11 @@
 -- Traces whose trajectories must be scored, now or once they are settled and chosen.
 --
--- A trace is settled once one of its runs waits for no root. Settled traces are scored, without
--- the runs that wait, when they are new, and again when spans, verdicts, their task or definitions
--- changed, or a run of theirs waits no more.
--- An attempt is scored against its task and the tools; where no span names the task, also
--- all of `match`, which decide what its task is.
--- Source: docs/internals/scoring-job.md; docs/metrics.md, section 0.4.
+-- A trace is settled once one of its runs does not wait for a root. Settled traces are scored when
+-- they are new, without the runs that wait. They are scored again when spans, verdicts, their task
+-- or definitions changed, or when one of their runs no longer waits. An attempt is scored against
+-- its task and the tools. If no span names the task, it is also scored against every `match`,
+-- which together decide its task. Source: docs/internals/scoring-job.md; docs/metrics.md, section
+-- 0.4.
 --
 -- Reads:
 --   conversation_turns
@@ -27,14 +27,14 @@
 --   $release         VARCHAR    Only traces with a run of this release; NULL for all.
 -- Columns:
 --   trace_id     VARCHAR    One row each.
---   date         DATE       Date it was first received, UTC; NULL if the trace is no longer
---                           here.
+--   date         DATE       Date it was first received, UTC; NULL if the trace is no longer in the
+--                           lake.
 --   scored_date  DATE       Partition of the scores that it has; NULL if it has none.
 --   steps        BIGINT     Steps of its trajectories.
 --   input_hash   VARCHAR    Changes when its records, verdicts or turns do; NULL if it is no
---                           longer here.
---   turns        STRUCT(id VARCHAR, first_turn BIGINT, end_turn BIGINT)[]  Which turns of a
---                           conversation its runs have; NULL if none has others beside it.
+--                           longer in the lake.
+--   turns        STRUCT(id VARCHAR, first_turn BIGINT, end_turn BIGINT)[]  Turns of a conversation
+--                           that its runs have; NULL if each conversation has one run.
 --   left_out     VARCHAR[]  Its trajectories that wait, and are left out; NULL if none does.
 --   waits        BOOLEAN    It is not settled, or was not chosen: it is not scored now.
 -- Order:
@@ -59,8 +59,8 @@ WITH built AS (
   GROUP BY trace_id
 ),
 
--- A key that was renamed is noted under the name of before, and younger keys only where they say
--- something: a new name, or a new column, scores nothing again.
+-- A renamed key is noted under its old name, and younger keys only where they have a value:
+-- neither a new name nor a new column makes scoring run again.
 noted_verdicts AS (
   SELECT
     split_part(trajectory_id, '-', 1) AS trace_id,

@@ -20,7 +20,7 @@ COLUMNS: Final = pa.schema(
         pa.field("evidence", list_of(METRIC_EVIDENCE.type)),
     ]
 )
-"""What an answer has, in order."""
+"""The columns of an answer, in order."""
 
 TYPES: Final[Mapping[str, str]] = {each.name: duckdb_type(each.type) for each in COLUMNS}
 """The same as types of the engine."""

@@ -21,7 +21,7 @@ from tracegrade_scoring.sql import query
 FAILED: Final = "metric_failed"
 """Why no attempt has a score of a metric that failed."""
 NOT_TRUSTED: Final = "metric_not_trusted"
-"""The same of one that the lake keeps and nobody has said to trust."""
+"""The same for a metric that comes from the lake and is not trusted."""
 
 _ALL_IN_ERROR: Final = (
     "SELECT list(attempt_id) AS trajectory_ids, "
@@ -39,7 +39,7 @@ _EVIDENCE: Final = (
 
 
 class OwnScores(NamedTuple):
-    """What one metric of a user's own says of a bucket."""
+    """The scores of one metric of a user's own for a bucket."""
 
     scores: pa.Table
     """`trajectory_ids`, and their `score`: all attempts, in one row those whose are equal."""
@@ -59,11 +59,11 @@ def relations_wanted(metrics: Sequence[OwnMetric]) -> set[str]:
 def own_scores(
     con: duckdb.DuckDBPyConnection, metrics: Sequence[OwnMetric]
 ) -> dict[str, OwnScores]:
-    """Return by metric what it says of a bucket.
+    """Return the scores of a bucket by metric.
 
     Args:
         con: Holds the bucket's attempts and what `relations_wanted` names.
-        metrics: Without faults.
+        metrics: Metrics without faults.
     """
     rows = readable.rows_of(con, _read(metrics)) if metrics else {}
     answers = run_metrics([each for each in metrics if each.runs], rows)

@@ -1,4 +1,4 @@
-"""Says whether a metric in SQL can be run: what it reads, what it calls, and what it returns."""
+"""Checks whether a metric in SQL can be run: its relations, its functions and its result."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -18,23 +18,23 @@ from tracegrade_scoring.own_metrics.run_apart import run_metrics
 from tracegrade_scoring.tasks.expression import nodes_of, unsteady
 
 MAX_LEVELS: Final = 800
-"""Of the parsed query as JSON."""
+"""Limit of the levels of the parsed query as JSON."""
 
 _MOST_SECS: Final = 10.0
 """For one metric over no rows."""
 
 
 def query_fault(metric: OwnMetric) -> MetricFault | None:
-    """Return what keeps a metric in SQL from being run; None if nothing does.
+    """Return the fault that keeps a metric in SQL from being run; None without one.
 
-    Nothing of it has run then.
+    No part of a faulty query has run.
     """
     faults = _faults(metric)
     return next((MetricFault(metric.origin, code, message) for code, message in faults), None)
 
 
 def _faults(metric: OwnMetric) -> Iterator[tuple[str, str]]:
-    """Yield codes and messages; what comes after one relies on that there is none."""
+    """Yield codes and messages of faults; later checks rely on earlier ones having found none."""
     sql, engine = metric.sql or "", _engine()
     try:
         only_reads(engine, sql)
@@ -54,7 +54,7 @@ def _faults(metric: OwnMetric) -> Iterator[tuple[str, str]]:
 
 
 def _relation_faults(metric: OwnMetric, parsed: Any) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with what the query reads, and with what its header says of it."""
+    """Yield the faults of the relations that the query reads, and of its header's list of them."""
     nodes = list(nodes_of(parsed))
     made = {entry["key"].lower() for node in nodes for entry in node.get("map", ())}
     tables = [node for node in nodes if node.get("type") == "BASE_TABLE"]
@@ -107,7 +107,7 @@ def _engine() -> duckdb.DuckDBPyConnection:
 
 @cache
 def _functions() -> frozenset[str]:
-    """Return the names of the engine's functions, but for its macros of steady ones, as if()."""
+    """Return the names of the engine's functions, without its macros of steady ones, as if()."""
     found = _engine().execute(
         "SELECT DISTINCT lower(function_name) FROM duckdb_functions() "
         "WHERE function_type <> 'macro' OR function_name = 'ago'"

@@ -1,9 +1,9 @@
 """The process that runs metrics: `python -m tracegrade_scoring.own_metrics.child`.
 
-It reads from stdin a job as a line of JSON, then a stream of Arrow without rows, which has the
-columns of an answer, then the rows of each relation as such a stream. It writes for each metric a
-line of JSON; where that names no error, a stream of Arrow follows. What metrics print goes
-nowhere. It imports no more than it must, since a bucket waits for it.
+It reads from stdin a job as a line of JSON, and a stream of Arrow without rows that has the
+columns of an answer. Then it reads the rows of each relation as such a stream. It writes for each
+metric a line of JSON; where that names no error, a stream of Arrow follows. What metrics print
+goes nowhere. It imports no more than it must, since a bucket waits for it.
 """
 
 import json
@@ -25,7 +25,7 @@ NEEDED: Final = ("attempt_id", "numerator")
 """Columns that each answer has. Without a denominator that is 1; others may be left out."""
 
 _MOST_CHARS: Final = 500
-"""Of what an error says."""
+"""Limit of the length of an error's message."""
 
 
 def main() -> None:
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def taken_stdout() -> IO[bytes]:
-    """Return what was stdout; whatever is printed from now on, also by a library, is dropped."""
+    """Return the original stdout; all text printed from now on, also by a library, is dropped."""
     answers = os.fdopen(os.dup(1), "wb")
     with open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), 1)
@@ -63,7 +63,7 @@ def _run_function(
     bound(job["memory_bytes"])
     end_after(job["secs"])
     found = _called(job["function"], columns, rows)
-    if os.getpid() == process:  # a copy that the function made of this process says nothing
+    if os.getpid() == process:  # a copy that the function made of this process does not answer
         _say(answers, found)
     os._exit(0)  # without what the function has left to be done at the end
 
@@ -118,7 +118,7 @@ def _queried(con: Any, sql: str, names: Sequence[str], types: Mapping[str, str])
 
 
 def columns_fault(found: Sequence[str], known: Sequence[str]) -> str | None:
-    """Return what is wrong with the names of an answer's columns; None if nothing is."""
+    """Return the fault in the names of an answer's columns; None if they are valid."""
     if missing := [name for name in NEEDED if name not in found]:
         return f"it returns no column {', '.join(missing)}; it may return {', '.join(known)}"
     if others := [name for name in found if name not in known]:

@@ -1,9 +1,10 @@
 """The process that loads one entry point: `python -m tracegrade_scoring.own_metrics.entry_point`.
 
 It reads from stdin a line of JSON (`path` of modules, `value` of the entry point, `origin` for
-messages) and writes a list of JSON: each a `metric` as it is defined, or the `fault` of one.
-An entry point names a function that is decorated as a metric, or a module: then its metrics are
-all such functions in it, and all files of SQL beside it. What the import prints goes nowhere.
+messages) and writes a list of JSON. Each item is a `metric` as it is defined, or the `fault` of
+one. An entry point names a function that is decorated as a metric, or a module. The metrics of a
+module are all such functions in it, and all SQL files in its folder. The output of the import is
+dropped.
 """
 
 import json
@@ -37,7 +38,7 @@ def _plain(metric: ReadMetric) -> dict[str, object]:
 
 
 def _metrics(value: str, origin: str) -> Iterator[ReadMetric]:
-    """Yield the metrics of an entry point; whatever is wrong with it is a fault."""
+    """Yield the metrics of an entry point; any error in it is a fault."""
     try:
         named = EntryPoint("metrics", value, "tracegrade.metrics").load()
     except (Exception, SystemExit) as error:  # noqa: BLE001 - it is not our code, harms no other

@@ -12,12 +12,12 @@ from tracegrade_scoring.metric_definition import OwnMetric
 
 
 class MetricFault(NamedTuple):
-    """What keeps a metric from being used."""
+    """A fault that keeps a metric from being used."""
 
     origin: str
     """The file or distribution."""
     code: str
-    """Of the kind of fault."""
+    """Code of the kind of fault."""
     message: str
     """Fact and way out."""
 
@@ -41,7 +41,7 @@ _EXAMPLE: Final = (
 
 
 def read_metric(path: Path) -> ReadMetric:
-    """Return the metric that a file of SQL defines, or what is wrong with its header."""
+    """Return the metric that a file of SQL defines, or the fault in its header."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -50,7 +50,7 @@ def read_metric(path: Path) -> ReadMetric:
 
 
 def metric_of(text: str, origin: str) -> ReadMetric:
-    """Return the metric of a text of SQL, or what is wrong with its header.
+    """Return the metric of a text of SQL, or the fault in its header.
 
     Args:
         text: Comment lines, then one SELECT.
@@ -65,7 +65,7 @@ def metric_of(text: str, origin: str) -> ReadMetric:
         )
     bounds = _RANGE.fullmatch(values["Range"].strip())
     if bounds is None:
-        fact = f"'{values['Range']}' is no range; write 0..1, 0.. or .."
+        fact = f"'{values['Range']}' is not a range; write 0..1, 0.. or .."
         return MetricFault(origin, "bad_header", fact)
     meaning = " ".join(takewhile(lambda line: not _PART.match(line), lines)).strip()
     if not meaning:
@@ -98,12 +98,12 @@ def _metric(
 
 
 def metric_from(fields: Mapping[str, object], origin: str, way_out: str) -> ReadMetric:
-    """Return the metric with these fields, or what is wrong with the first that cannot be so.
+    """Return the metric with these fields, or the fault in the first invalid one.
 
     Args:
         fields: Fields of a definition; without unit they are runs, without label its name.
         origin: The file or distribution, for messages.
-        way_out: What a message tells to do.
+        way_out: Way out for a message.
     """
     defaults = {"unit": "runs", "label": words_of(str(fields["name"])), "origin": origin}
     try:

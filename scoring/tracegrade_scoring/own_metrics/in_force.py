@@ -1,8 +1,8 @@
 """Decides which metrics of users' own a scoring run uses.
 
-In SQL those of the folder that is given, else those that the lake keeps; in Python those of
-installed distributions. What is wrong with a given file ends the run before it begins; what is
-wrong with a distribution is said, and harms nothing.
+SQL metrics come from the given folder, else from the lake; Python metrics come from installed
+distributions. A fault in a given file ends the run before it begins. A fault in a distribution is
+reported, and has no other effect.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,20 +24,20 @@ from tracegrade_scoring.tasks import Specification
 
 
 class MetricOptions(NamedTuple):
-    """What the operator says of own metrics."""
+    """The operator's options for own metrics."""
 
     folder: Path | None = None
-    """Of files of SQL, or one such file; None: those that the lake keeps."""
+    """Folder of SQL files, or one SQL file; None: the metrics stored in the lake."""
     forget: bool = False
     """There are none in SQL, instead of a folder."""
     trust_kept: bool = False
-    """Those that the lake keeps may be run."""
+    """Whether metrics stored in the lake may run."""
     plugins: bool = True
     """Installed distributions may bring some."""
 
 
 class CheckedMetrics(NamedTuple):
-    """Metrics that can be used, and what is wrong with others."""
+    """The usable metrics, and the faults of others."""
 
     metrics: tuple[OwnMetric, ...]
     """By name."""
@@ -47,11 +47,11 @@ class CheckedMetrics(NamedTuple):
 def metrics_in_force(
     lake: Lake, options: MetricOptions, note: Callable[[str], object] = lambda _: None
 ) -> tuple[OwnMetric, ...]:
-    """Return the metrics that a run is to use, by name.
+    """Return the metrics that a run must use, by name.
 
     Args:
-        lake: Keeps those of the last run.
-        options: By the operator.
+        lake: Stores the metrics of the last run.
+        options: The operator's options.
         note: Gets a line for each distribution whose metric cannot be used.
 
     Raises:
@@ -101,13 +101,13 @@ def read_folder(folder: Path) -> list[ReadMetric]:
 def checked(
     found: Iterable[ReadMetric], rows: Mapping[str, pa.Table] | None = None
 ) -> CheckedMetrics:
-    """Return which of these metrics can be used, and what is wrong with the others.
+    """Return the usable metrics, and the faults of the others.
 
-    What a lake keeps and nobody trusts is not even looked at.
+    Untrusted metrics from a lake are not even parsed.
 
     Args:
-        found: Metrics, and what is wrong with some.
-        rows: Of all relations: over these they are run in several orders. None: they are not.
+        found: Metrics, and the faults of some.
+        rows: Rows of all relations, for test runs in several orders. None: no test runs.
     """
     metrics = list(found)
     faults = [each for each in metrics if isinstance(each, MetricFault)]

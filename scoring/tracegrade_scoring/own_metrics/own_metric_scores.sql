@@ -1,15 +1,16 @@
--- The scores of one metric of a user's own: what it says of each attempt, held to its promises.
+-- The scores of one metric of a user's own: its result for each attempt, checked against its
+-- promises.
 --
--- It gives exactly one row for each attempt, and a value that is finite and within its range.
--- Source: docs/metrics.md, sections 0.1 and 0.12.
+-- The metric gives exactly one row for each attempt, and a value that is finite and within its
+-- range. Source: docs/metrics.md, sections 0.1 and 0.12.
 --
 -- Reads:
 --   attempts
 --   own_metric_rows
 --   trajectory_ids
 -- Parameters:
---   $low   DOUBLE  The least value there can be; NULL without a bound.
---   $high  DOUBLE  The greatest value there can be; NULL without a bound.
+--   $low   DOUBLE  The lowest possible value; NULL without a bound.
+--   $high  DOUBLE  The highest possible value; NULL without a bound.
 -- Columns:
 --   trajectory_ids  INTEGER[]  Attempts whose scores are equal; each is in one row.
 --   score           SCORE      Error where the metric breaks a promise.

@@ -1,7 +1,7 @@
 """The metrics of users' own that installed distributions bring: group `tracegrade.metrics`.
 
-Each entry point is loaded in a process of its own: what happens at the import of a distribution,
-the end of the process included, is a fault of that distribution alone.
+Each entry point is loaded in a process of its own. A failure at the import of a distribution, even
+the end of the process, is a fault of only that distribution.
 """
 
 import json
@@ -23,13 +23,13 @@ _CHILD: Final = "tracegrade_scoring.own_metrics.entry_point"
 
 
 def installed() -> tuple[ReadMetric, ...]:
-    """Return the metrics of all installed distributions, or what is wrong with one, by origin."""
+    """Return the metrics of all installed distributions, or the fault of one, by origin."""
     found = sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value))
     return tuple(each for entry in found for each in _metrics(entry))
 
 
 def _metrics(entry: EntryPoint) -> Iterator[ReadMetric]:
-    """Yield the metrics of one entry point; whatever is wrong with it is a fault."""
+    """Yield the metrics of one entry point; any error in it is a fault."""
     origin = f"{entry.dist.name if entry.dist else 'unknown distribution'} ({entry.value})"
     job = {"path": sys.path, "value": entry.value, "origin": origin}
     try:

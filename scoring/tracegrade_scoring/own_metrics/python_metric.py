@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import pyarrow as pa
 
 MetricTables: TypeAlias = Mapping[str, pa.Table]
-"""What a metric reads, by name."""
+"""The tables that a metric reads, by name."""
 
 MetricFunction: TypeAlias = Callable[[MetricTables], pa.Table]
 
@@ -36,15 +36,16 @@ def metric(  # noqa: PLR0913 - one for each thing that a header of SQL says
     unit: str = "runs",
     label: str | None = None,
 ) -> Callable[[MetricFunction], PythonMetric]:
-    """Let a function be a metric; an entry point of the group `tracegrade.metrics` names it.
+    """Make a function a metric; an entry point of the group `tracegrade.metrics` names it.
 
     The function gets the relations that it reads as Arrow tables, and returns one row for each
-    attempt with the columns of an answer. It depends on nothing else, nor on the order of rows.
+    attempt with the columns of an answer. It must depend on nothing else, and not on the order of
+    rows.
 
     Args:
         name: Small letters, digits and underscores.
-        version: Another one has all attempts scored again.
-        meaning: What it says, in a sentence.
+        version: A new version makes all attempts be scored again.
+        meaning: Its meaning, in a sentence.
         reads: Names of relations.
         kind: How values add up: share | count | ratio | task_mean.
         low: The least value; None without a bound.

@@ -18,7 +18,7 @@ _PREFIX: Final = "metric_"
 RELATIONS: Final[Mapping[str, str]] = {
     name.removeprefix(_PREFIX): name for name in QUERIES.in_folder("readable")
 }
-"""By the name under which a metric reads it, the relation of a bucket."""
+"""The relation of a bucket, by the name that metrics use for it."""
 
 
 def columns(name: str) -> tuple[tuple[str, str], ...]:
@@ -27,11 +27,11 @@ def columns(name: str) -> tuple[tuple[str, str], ...]:
 
 
 def rows_of(con: duckdb.DuckDBPyConnection, names: Collection[str]) -> dict[str, pa.Table]:
-    """Return the rows of a bucket's relations by the names under which metrics read them, sorted.
+    """Return the sorted rows of a bucket's relations, by the names that metrics use for them.
 
     Args:
         con: Holds them.
-        names: Of RELATIONS.
+        names: Names in RELATIONS.
     """
     return {name: _sorted(con, RELATIONS[name]) for name in sorted(names)}
 

@@ -15,7 +15,7 @@ from tracegrade_scoring.own_metrics.header import MetricFault
 from tracegrade_scoring.own_metrics.run_apart import MetricAnswer, run_metrics
 
 _ROUNDING: Final = 1e-9
-"""Of a number: sums of the same numbers in another order differ less."""
+"""Tolerance for a number: sums of the same numbers in another order differ less."""
 _SHUFFLES: Final = 3
 
 _AnswerRows: TypeAlias = Mapping[str | None, Sequence[Mapping[str, Any]]]
@@ -25,13 +25,13 @@ _AnswerRows: TypeAlias = Mapping[str | None, Sequence[Mapping[str, Any]]]
 def order_faults(
     metrics: Sequence[OwnMetric], rows: Mapping[str, pa.Table]
 ) -> Iterator[tuple[str, MetricFault]]:
-    """Yield by its name each metric that fails over rows, or answers by their order; and why.
+    """Yield the name of each metric that fails, or depends on the order of rows, with the reason.
 
-    Numbers are equal but for rounding, and NaN is equal to itself; evidence has no order.
+    Numbers are compared up to rounding, and NaN is equal to itself; evidence has no order.
 
     Args:
-        metrics: Without other faults.
-        rows: Of all relations; they are run over in several orders.
+        metrics: Metrics without other faults.
+        rows: Rows of all relations, used in several orders.
     """
     answers = [run_metrics(metrics, each) for each in _orders(rows)]
     for metric in metrics:
@@ -49,7 +49,7 @@ def order_faults(
 
 
 def _orders(rows: Mapping[str, pa.Table]) -> Iterator[dict[str, pa.Table]]:
-    """Yield rows as they are, backwards, and as chance has them, which is the same each time."""
+    """Yield rows in their order, backwards, and in a random order that is the same each time."""
     yield dict(rows)
     yield {
         name: table.take(pa.array(range(len(table))[::-1], pa.int64()))

@@ -1,9 +1,9 @@
-"""Runs metrics in processes of their own, which see what they may read and nothing else.
+"""Runs metrics in processes of their own, which see only the data that they may read.
 
-Processes, because neither the engine nor a function promises to stop, or to leave alone what is
-not its own: each is ended after a time and above an amount of memory, cannot write, and scoring
-goes on. Queries share one; a function has one to itself, since what it leaves behind there, such
-as a thread, would meet the next.
+Neither the engine nor a function promises to stop, or to leave other data alone. So each process
+is ended after a time and above an amount of memory, cannot write, and scoring continues. Queries
+share one process. Each function has a process to itself, since a thread or other leftovers would
+affect the next function.
 """
 
 import contextlib
@@ -114,7 +114,7 @@ def _hand_over(pipe: IO[bytes], job: Mapping[str, object], rows: Mapping[str, pa
 
 @contextlib.contextmanager
 def _ended_after(process: subprocess.Popen[bytes], secs: float) -> Iterator[Event]:
-    """End a process that takes longer, whatever it does about its own end; say if it did."""
+    """End a process that takes longer, even if it resists its end; say whether it did."""
     late = Event()
 
     def end() -> None:

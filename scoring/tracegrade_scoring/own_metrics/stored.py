@@ -1,7 +1,7 @@
-"""The definitions of users' own metrics that a lake keeps: all that it was scored by last.
+"""The definitions of users' own metrics in a lake: all metrics of its last scoring run.
 
-Its own module because a text that a lake holds is not the operator's: it may be anybody's who can
-write to the lake, so it is read as a definition and run only where that is asked for.
+Its own module because the operator may not have written a text in a lake: anyone who can write to
+the lake may have. So it is read as a definition, and runs only on request.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,10 +27,10 @@ def store_metrics(lake: Lake, metrics: Sequence[OwnMetric]) -> None:
 
 
 def stored_metrics(lake: Lake) -> tuple[OwnMetric, ...]:
-    """Return the metrics that a lake keeps, by name; none of them is to be run yet.
+    """Return the metrics stored in a lake, by name; none of them may run yet.
 
     Raises:
-        MetricInvalid: One was written by another version.
+        MetricInvalid: Another version wrote a metric.
     """
     return metrics_of(_stored_rows(lake), str(lake.location))
 
@@ -46,14 +46,14 @@ def stored_metric_names(location: str | Path, note: Callable[[str], object]) -> 
 
 
 def metrics_of(rows: Sequence[dict[str, Any]], location: str) -> tuple[OwnMetric, ...]:
-    """Return the metrics in rows of METRIC_DEFINITIONS; none of them is to be run yet.
+    """Return the metrics in rows of METRIC_DEFINITIONS; none of them may run yet.
 
     Args:
         rows: In their order.
-        location: Of the lake, for messages.
+        location: Location of the lake, for messages.
 
     Raises:
-        MetricInvalid: One was written by another version.
+        MetricInvalid: Another version wrote a metric.
     """
     try:
         return tuple(

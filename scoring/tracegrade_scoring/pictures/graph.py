@@ -72,7 +72,7 @@ def sub_goal_graph(goals: Sequence[DrawnGoal]) -> Markup:
 
 
 def depths(deps: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """Return how many sub-goals stand before each on its longest path.
+    """Return the number of sub-goals before each on its longest path.
 
     A prerequisite that is reached again from itself counts no further: variants of one task may
     depend on each other both ways.

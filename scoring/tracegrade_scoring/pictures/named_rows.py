@@ -58,10 +58,10 @@ def intervals(
     """Return shares up to `most` as dots and their intervals as lines, series below each other.
 
     Args:
-        found: Rows stand in the order of their first value.
+        found: Rows, in the order of their first value.
         series: All of them, the newest last.
-        description: What it shows, in a sentence.
-        most: Where the axis ends.
+        description: Description of the plot, in a sentence.
+        most: End of the axis.
     """
     color, step = colors(series), 11
 

@@ -16,7 +16,7 @@ LEAST_STEP_WIDTH, MOST_STEP_WIDTH, MINIMAP_WIDTH, MINIMAP_HEIGHT = 6, 24, 1_000,
 WIDE_BIN, WIDE_HEIGHT, LABEL_HEIGHT = 64, 60, 18
 STRIP_WIDTH, STRIP_HEIGHT, STRIP_FILLED = 240, 34, 0.8
 MOST_STEPS: Final = 2_000
-"""Of a minimap; more are drawn together."""
+"""Limit of the steps of a minimap; more are drawn together."""
 
 
 class Bin(NamedTuple):
@@ -31,11 +31,11 @@ class StripBar(NamedTuple):
     """Runs that began in one part of a window of time."""
 
     place: int
-    """Of the part, from 0."""
+    """Position of the part, from 0."""
     runs: int
     """At least 1."""
     failed: int
-    """Of these."""
+    """Failed ones among these."""
     href: str
     title: str
 
@@ -199,7 +199,7 @@ def minimap(steps: Sequence[MapStep]) -> Markup:
 
 
 def _together(steps: Sequence[MapStep]) -> list[MapStep]:
-    """Return at most `MOST_STEPS` steps; of those drawn together the tallest stands for all."""
+    """Return at most `MOST_STEPS` steps; the tallest represents those drawn together."""
     size = -(-len(steps) // MOST_STEPS) or 1
     return [
         max(steps[start : start + size], key=lambda step: step.height)

@@ -1,7 +1,7 @@
 """Chooses the metrics that a report shows, and their order.
 
-How each is named and explained stands in the `metric.toml` of its folder. Metrics of the lake
-that are not listed here are shown last.
+The `metric.toml` in each metric's folder holds its name and explanation. Metrics of the lake that
+are not listed here are shown last.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -26,7 +26,7 @@ MAIN: Final = (
     "replans_per_100_calls",
     "replan_given_failure",
 )
-"""What every report shows."""
+"""The metrics that every report shows."""
 MORE: Final = (
     "wrong_call_rate",
     "destructive_when_safe_existed",
@@ -47,7 +47,7 @@ MORE: Final = (
     "plan_coverage",
     "plan_completion",
 )
-"""What a report shows in addition, where there is room; the rest follows by name."""
+"""Metrics that a report shows in addition, if there is room; the rest follows by name."""
 HEADLINES: Final = (
     "success",
     "tsa",
@@ -69,11 +69,11 @@ def main_metrics(names: Collection[str]) -> list[Metric]:
 def more_metrics(
     names: Collection[str], own: Mapping[str, Metric] = MappingProxyType({})
 ) -> list[Metric]:
-    """Return the other metrics of these names: those listed here, then the rest by name.
+    """Return the other metrics of these names: first the listed metrics, then the rest by name.
 
     Args:
-        names: Of metrics, ours and users' own.
-        own: Those of users' own that the lake has definitions of.
+        names: Names of metrics, built-in and users' own.
+        own: Users' own metrics with definitions in the lake.
     """
     return [METRICS.get(name) or own.get(name) or _unknown(name) for name in _in_order(names)]
 
@@ -84,7 +84,7 @@ def _in_order(names: Collection[str]) -> Iterator[str]:
 
 
 def _unknown(name: str) -> Metric:
-    """Return a metric that nobody declares: it stands under its own name."""
+    """Return a metric for a name without a definition, under that name."""
     unknown = "A metric of your own: `tracegrade metrics list --lake LAKE` says what it measures."
     label = visible(name).replace("_", " ")
     return Metric(name, label, OWN_GROUP, unknown, Scale.NUMBER, better=0)

@@ -9,7 +9,7 @@ RUNS_SHOWN: Final = 3
 
 
 class RunEvidence(NamedTuple):
-    """What a reader should know, and runs that show it."""
+    """A finding for the reader, and runs that show it."""
 
     sentence: str
     """Without the stop at its end."""

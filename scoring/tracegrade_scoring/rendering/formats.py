@@ -12,7 +12,7 @@ from tracegrade_scoring.rendering.output import screen
 
 
 class ReportFormat(StrEnum):
-    """How a report, a timeline or a comparison is written."""
+    """The formats of a report, a timeline or a comparison."""
 
     TERMINAL = "terminal"
     HTML = "html"
@@ -26,15 +26,15 @@ _MODULES: Final = {"json": "as_json", "csv": "as_csv", "terminal": "texts", "mar
 
 
 def render(found: object, package: str, format_: str, out: Path | None) -> str:
-    """Return what was found as text, as a module of the package writes it.
+    """Return the result as text, written by a module of the package.
 
-    The module is imported here, so that `--help` need not wait for templates and plots.
+    The module is imported here, so that `--help` does not wait for templates and plots.
 
     Args:
-        found: What the package's functions take: a report, a timeline, a judgment.
+        found: Argument of the package's functions: a report, a timeline, a judgment.
         package: Its dotted name.
         format_: One of the formats that the package has.
-        out: The file that is to be written; None for a terminal, which has a width and colors.
+        out: The file to write; None for a terminal, which has a width and colors.
     """
     module = import_module(f"{package}.{_MODULES.get(format_, format_)}")
     write = getattr(module, f"render_{format_}")

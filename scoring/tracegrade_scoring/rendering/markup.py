@@ -1,7 +1,7 @@
 """Tables and lists in Markdown, in which no text of a trace acts as markup.
 
-Names out of traces stand in code spans, where neither markup nor links work; sentences are
-escaped. No HTML is written and none gets through.
+Names from traces are in code spans, where neither markup nor links work; sentences are escaped. No
+HTML is written, and HTML in the input has no effect.
 """
 
 import re
@@ -20,7 +20,7 @@ def escape(text: str) -> str:
 
 def code(text: str) -> str:
     """Return a name as a code span, also if it holds backticks."""
-    # A table would split its cell at a bar, whatever stands before it.
+    # A table would split its cell at any bar, even after a backslash.
     shown = visible(text).replace("|", "\\x7c")
     longest = max(map(len, re.findall("`+", shown)), default=0)
     fence = "`" * (longest + 1)

@@ -14,7 +14,7 @@ ADDS_NOTHING: Final = "adds_nothing"
 NO_BETTER: Final = "no_better_than_a_plain_rule"
 """It is not surely right more often than the best plain rule, such as the first write."""
 NOT_SEEN: Final = "not_seen"
-"""No labeled run shows it, so nobody knows."""
+"""No labeled run shows it, so its precision is unknown."""
 
 MEASURED: Final[Mapping[str, str]] = {
     "loop_trap": NOT_SEEN,
@@ -32,10 +32,10 @@ _SENTENCES: Final = (
 
 
 def measured_note(modes: Iterable[str]) -> str:
-    """Return what is known of the failure modes that a table lists; '' if it lists none of them.
+    """Return a note on the failure modes that a table lists; '' if it lists none of them.
 
     Args:
-        modes: By their codes.
+        modes: Codes of the modes.
     """
     shown = set(modes)
     parts = [
@@ -53,5 +53,5 @@ def measured_note(modes: Iterable[str]) -> str:
 
 
 def adds_nothing(mode: str) -> bool:
-    """Return whether a mode adds nothing to what others say, so that it stands behind them."""
+    """Return whether a mode adds no information to other modes, so that it comes after them."""
     return MEASURED.get(mode) == ADDS_NOTHING

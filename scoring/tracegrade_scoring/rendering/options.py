@@ -37,7 +37,7 @@ LevelOption = Annotated[
 
 
 class MissingAttempts(StrEnum):
-    """What attempts of unknown success count as."""
+    """The ways to count attempts of unknown success."""
 
     EXCLUDE = "exclude"
     AS_FAILURE = "as-failure"
@@ -46,7 +46,7 @@ class MissingAttempts(StrEnum):
 MissingOption = Annotated[
     MissingAttempts,
     typer.Option(
-        help="How to count attempts of unknown success and, with --trials, missing.",
+        help="Counts attempts of unknown success, and with --trials missing ones, in this way.",
         rich_help_panel=STATISTICS,
     ),
 ]
@@ -73,12 +73,12 @@ WeightsOption = Annotated[
 
 
 def utc_time(text: str) -> datetime:
-    """Return a time that somebody typed as tables hold it: in UTC, without an offset.
+    """Return a time that the user typed in the form of tables: in UTC, without an offset.
 
     Raises:
-        BadParameter: It is no time (`rendering/times.py`).
+        BadParameter: It is not a time (`rendering/times.py`).
     """
     if (time := parse_time(text)) is None:
-        msg = f"'{text}' is no time; write {WAYS}"
+        msg = f"'{text}' is not a time; write {WAYS}"
         raise typer.BadParameter(msg)
     return time

@@ -30,7 +30,7 @@ def put_out(text: str, out: Path | None, name: str) -> None:
 
 
 def is_folder(out: Path, format_: str) -> bool:
-    """Return whether a path is for a folder of pages: it is one, or is new and has no ending."""
+    """Return whether a path is for a folder of pages: a folder, or new without a suffix."""
     is_new = not out.exists() and not out.suffix[1:].isalpha()
     return format_ == "html" and (out.is_dir() or is_new)
 

@@ -1,8 +1,8 @@
 """The common base of HTML pages: safe templates and a style sheet.
 
-Everything that comes from a trace is escaped by Jinja's autoescape, after `visible` has spelled
-out characters that act instead of showing; the pages' policy also forbids scripts, requests, and
-every style but the page's own. What several pages show alike are macros in `templates/`.
+Jinja's autoescape escapes everything that comes from a trace, after `visible` has spelled out
+characters that act instead of showing; the pages' policy also forbids scripts, requests, and every
+style but the page's own. What several pages show alike are macros in `templates/`.
 """
 
 from base64 import b64encode
@@ -120,7 +120,7 @@ def _lines(text: str) -> Markup:
 
 
 def _finalize(value: object) -> object:
-    """Make every text that a template writes visible, whatever path it came on."""
+    """Make every text that a template writes visible, from any source."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return visible(value)
     return value

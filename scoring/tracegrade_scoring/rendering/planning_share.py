@@ -7,16 +7,16 @@ from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.rendering import words
 
 REASONS_SHOWN: Final = 3
-"""Reasons that are told, those of most runs first; the others are counted."""
+"""Number of reasons that are shown, most frequent first; the others are counted."""
 
 
 class PlanningShare(NamedTuple):
-    """Of one release, the runs without planning quality, and those that somebody judged."""
+    """Counts of the runs of one release without planning quality, and with verdicts on it."""
 
     attempts: int = 0
     """Runs whose plan counts: no sub-agents' and no killed ones."""
     without_planning: int = 0
-    """Of these, runs without planning quality."""
+    """Runs among them without planning quality."""
     planning_reasons: Sequence[Mapping[str, Any]] = ()
     """Why: `reason`, and of how many `runs`; those of most runs first."""
     judged_by_people: int = 0
@@ -31,7 +31,7 @@ class PlanningShare(NamedTuple):
 
 
 NOTHING_KNOWN: Final = PlanningShare()
-"""Nothing is known of any run."""
+"""The counts without any run."""
 
 
 def planning_remarks(found: PlanningShare) -> Iterator[str]:

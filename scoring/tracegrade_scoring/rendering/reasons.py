@@ -1,11 +1,11 @@
-"""Why a score has no value: what each reason code means, and what a user can do about it."""
+"""Reasons why a score has no value: the meaning of each code, and a way out."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 
 class Reason(NamedTuple):
-    """What a reason code means."""
+    """The meaning of a reason code, and the way out."""
 
     meaning: str
     remedy: str | None = None
@@ -20,20 +20,20 @@ REASONS: Final[Mapping[str, Reason]] = {
     ),
     "child_trajectory": Reason("a sub-agent's run is scored with its parent"),
     "interrupted": Reason(
-        "the run waits for somebody: an approval, an answer, a result; the run that goes on with "
+        "the run waits for a person: an approval, an answer or a result; the run that continues "
         "it counts"
     ),
-    "unfinished": Reason("the end of the run has not come: it is still running, or was cut off"),
-    "killed_run": Reason("the run was killed on purpose and is no attempt"),
+    "unfinished": Reason("the run has no end: it is still running, or was cut off"),
+    "killed_run": Reason("the run was killed on purpose and is not an attempt"),
     "several_runs": Reason(
-        "the agent sent the run beside that of its trial, and a trial is one run",
+        "the agent sent this run in addition to the run of its trial, and a trial is one run",
         "put both into one `agent_run`, or give them one conversation id",
     ),
     "content_missing": Reason("calls, plans, arguments or results were not captured", _CAPTURE),
     "content_redacted": Reason(
         "plans, arguments or results were redacted",
-        "see which rules did so in `tracegrade sql --saved content_flags`; switch one off with "
-        "`redact_rules_off` if it takes what is no secret",
+        "see which rules did so in `tracegrade sql --saved content_flags`; switch a rule off with "
+        "`redact_rules_off` if it redacts values that are not secret",
     ),
     "content_truncated": Reason(
         "plans, arguments or results were cut",
@@ -45,7 +45,7 @@ REASONS: Final[Mapping[str, Reason]] = {
     ),
     "failed": Reason("the run failed, and only successful ones count here"),
     "input_unbound": Reason(
-        "the run's input lacks the words from which its task takes values",
+        "the run's input lacks the words that its task takes values from",
         "correct the task's `match.user_input`",
     ),
     "length_unknown": Reason(
@@ -57,7 +57,7 @@ REASONS: Final[Mapping[str, Reason]] = {
         "see why in the summary of `tracegrade score`, or run `tracegrade metrics check`",
     ),
     "metric_not_trusted": Reason(
-        "the lake keeps the metric's text, which nobody said to trust",
+        "the metric's text comes from the lake and is not trusted",
         "score with `--metrics FOLDER`, or with --trust-kept-metrics",
     ),
     "no_arguments_expected": Reason(
@@ -72,7 +72,7 @@ REASONS: Final[Mapping[str, Reason]] = {
     "no_dependents": Reason("no completed sub-goal depends on another"),
     "no_distinctive_result": Reason("no result holds a number or name that could be recognized"),
     "no_expectation": Reason(
-        "the task says nothing about which tools to pick", "give tasks `expected` calls"
+        "the task does not say which tools to pick", "give tasks `expected` calls"
     ),
     "no_failed_call": Reason("no call failed"),
     "no_failure": Reason("no call failed"),
@@ -142,7 +142,7 @@ REASONS: Final[Mapping[str, Reason]] = {
     ),
     "optimum_zero": Reason("the task needs no step at all"),
     "plan_unreadable": Reason(
-        "a plan is told in words that hold no list",
+        "a plan is written in prose without a list",
         "let the agent number the steps of its plan or declare it with a plan tool, or import "
         "verdicts on `planning`",
     ),
@@ -154,7 +154,7 @@ REASONS: Final[Mapping[str, Reason]] = {
         "give tasks `success`, or import verdicts on success",
     ),
     "out_of_range": Reason(
-        "the metric of your own returned a value that is no number or out of its range",
+        "your own metric returned a value that is not a number, or is out of its range",
         "correct the metric, or its `Range:`",
     ),
     "two_rows": Reason(

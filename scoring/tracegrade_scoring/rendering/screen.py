@@ -1,7 +1,7 @@
 """Building blocks of every page on a terminal: sections, lists and tables of plain text.
 
-Every text goes through rich as `Text`, never as markup, and was made visible before, so nothing
-in a trace can move the cursor, color the screen or close a tag.
+Every text goes through rich as `Text`, never as markup, and was made visible before. So nothing in
+a trace can move the cursor, color the screen or close a tag.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -55,7 +55,7 @@ def bullets(sentences: Sequence[str]) -> Table | None:
 
 
 def plain_table(*headings: str, gap: int = 3) -> Table:
-    """Return an empty table under these headings, with so many columns between two of its own."""
+    """Return an empty table under these headings, with this number of columns between two."""
     table = Table(box=box.SIMPLE, pad_edge=False, show_edge=False, padding=(0, gap - 1, 0, 0))
     for heading in headings:
         table.add_column(Text(heading), overflow="fold", header_style="dim")

@@ -8,13 +8,13 @@ from tracegrade_scoring.rendering import words
 
 
 class ServedShare(NamedTuple):
-    """Of one release, the calls that rules give to several sub-goals."""
+    """Counts of the calls of one release that rules give to several sub-goals."""
 
     ambiguous_calls: int = 0
     served_by_people: int = 0
-    """Of these, calls for which verdicts of people or other verifiers left one sub-goal."""
+    """Calls among them for which verdicts of people or other verifiers left one sub-goal."""
     served_by_models: int = 0
-    """Likewise of judges or evaluations."""
+    """The same for verdicts of judges or evaluations."""
 
     @classmethod
     def of(cls, row: ResultRow) -> "ServedShare":
@@ -23,7 +23,7 @@ class ServedShare(NamedTuple):
 
 
 NO_AMBIGUOUS_CALLS: Final = ServedShare()
-"""Nothing is known of any call."""
+"""The counts without any call."""
 
 
 def served_remarks(found: ServedShare) -> Iterator[str]:

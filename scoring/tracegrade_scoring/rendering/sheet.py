@@ -1,7 +1,8 @@
 """Rows as CSV that neither a terminal nor a spreadsheet acts on.
 
-Texts out of traces are made visible, and one that a spreadsheet would take for a formula gets an
-apostrophe before it; JSON has them as they are. Numbers are unrounded, the unknown is empty.
+Texts from traces are made visible, and a text that a spreadsheet would take for a formula gets an
+apostrophe before it. JSON has the texts unchanged. Numbers are unrounded, and unknown values are
+empty.
 """
 
 import csv

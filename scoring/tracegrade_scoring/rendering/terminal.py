@@ -1,4 +1,4 @@
-"""Blocks on a terminal, or as plain text where there is none."""
+"""Blocks on a terminal, or as plain text elsewhere."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final

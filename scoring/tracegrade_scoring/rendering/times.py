@@ -7,7 +7,7 @@ from typing import Final
 WAYS: Final = (
     "2026-11-21, 2026-11-21T09:30 (UTC, or with its offset), today, yesterday, monday, 24h or 7d"
 )
-"""How a time is written."""
+"""The forms in which a time can be written."""
 
 _DATED: Final = re.compile(r"\d{4}-?\d\d-?\d\d(?P<clock>[T ].+)?", re.ASCII)
 _AGO: Final = re.compile(r"(\d{1,6})([mhdw])", re.ASCII)
@@ -24,7 +24,7 @@ def utc_now() -> datetime:
 
 
 def parse_time(text: str, now: datetime | None = None, zone: tzinfo = UTC) -> datetime | None:
-    """Return a time as tables hold it, in UTC and without an offset; None if it is not a time.
+    """Return a time in the form of tables, in UTC without an offset; None for another text.
 
     A date or time is ISO 8601, so that eight digits are a date and no seconds; a time without an
     offset is UTC. A date, `today`, `yesterday` and the name of a weekday, which is its last one,
@@ -52,7 +52,7 @@ def parse_time(text: str, now: datetime | None = None, zone: tzinfo = UTC) -> da
 
 
 def _days_ago(text: str, today: date) -> int | None:
-    """Return how many days ago a day of this name was; None if it is no day's."""
+    """Return how many days ago a day of this name was; None for another name."""
     if text in _WEEKDAYS:
         return (today.weekday() - _WEEKDAYS.index(text)) % 7
     return _DAYS_AGO.get(text)

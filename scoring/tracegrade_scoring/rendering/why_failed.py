@@ -29,19 +29,19 @@ TITLES: Final[Mapping[str, tuple[str, str]]] = {
         "did not complete critical sub-goal {}", "did not complete a critical sub-goal",
     ),
     "unsafe": ("used {} though a better tool was offered", "did not use a better tool"),
-    "no_answer": ("no {} has come of it", "ended without an answer"),
+    "no_answer": ("the run has no {}", "ended without an answer"),
     "wrong_answer": ("", "did not end as the task asks"),
     "judge": ("", "a judge says that it failed"),
     "unexplained": ("", "no step shows why"),
 }  # fmt: skip
-"""By kind, about an object (`{}`), and where there is none."""
+"""By kind: the title with an object (`{}`), and the title without one."""
 
 
 def reason_title(kind: str, what: str | None) -> str:
-    """Return what runs with a reason of this kind and object have in common, on one line.
+    """Return a title for the runs with a reason of this kind and object, on one line.
 
     Args:
-        kind: As in `run_reasons`; one that this version does not know is shown as it is.
+        kind: As in `run_reasons`; a kind that is unknown to this version is shown unchanged.
         what: The object; None for none.
     """
     about, alone = TITLES.get(kind, ("", kind.replace("_", " ")))

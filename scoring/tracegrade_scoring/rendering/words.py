@@ -16,29 +16,29 @@ RUN_ID_LENGTH = 12
 """Hex digits that tell a million runs apart."""
 
 AXES = {"tsa": "Tool selection", "pq": "Planning quality", "ra": "Rollback-ability"}
-"""Of the T-Score."""
+"""The axes of the T-Score."""
 CRITERIA = {
     "a": "not the expected tool",
     "b": "wrong arguments",
     "c": "a safer or cheaper tool was available",
 }
-"""What it means that a criterion of tool selection (docs/metrics.md, section 1.3) failed."""
+"""The meaning of a failed criterion of tool selection (docs/metrics.md, section 1.3)."""
 FLAGS = {
     "insufficient_sample": "small sample: fewer than 50 decision points or 10 tasks, so treat it "
     "as a hint, not as a measurement",
     "few_tasks": "too few tasks for an interval",
-    "uncalibrated": "from verdicts of a judge that is not calibrated, as is all that comes of "
-    "them; nobody knows how far to trust it",
+    "uncalibrated": "from verdicts of a judge that is not calibrated, so how far to trust it "
+    "is unknown",
     "no_spread": "all tasks have the same value, so its uncertainty cannot be estimated",
 }
-"""What a flag of an aggregated score means."""
+"""The meaning of a flag of an aggregated score."""
 _LEFT_OPEN = "the sample is too small to rule out the lowest one"
 NO_LABEL = {
     "insufficient_sample": "a label takes at least 10 tasks on each axis and 50 decision points",
     "left_open": _LEFT_OPEN,
     **{f"missing_{axis}": f"{name.lower()} was not measured" for axis, name in AXES.items()},
 }
-"""Why no label of a T-Score is said, by the reason of `carried`."""
+"""Why a T-Score has no label, by the reason of `carried`."""
 NO_TIER = {
     "insufficient_sample": "a tier takes at least 10 tasks and 20 attempts",
     "small_sample": "a tier takes at least 10 tasks and 20 attempts",
@@ -46,7 +46,7 @@ NO_TIER = {
     "no_attempts": "no attempt at a known task ended in success or failure",
     "left_open": _LEFT_OPEN,
 }
-"""Why no tier is said, likewise."""
+"""Why there is no tier, by the reason."""
 
 
 def name(text: str | None, absent: str = NOTHING) -> str:
@@ -97,9 +97,10 @@ def level(share: float) -> str:
 
 
 def interval(low: float | None, high: float | None, scale: Scale) -> str:
-    """Return an interval, '' where there is none.
+    """Return an interval, '' without one.
 
-    It has as many decimals as tell its ends apart, and from 0% and 100% if they are not there.
+    It has enough decimals to distinguish its ends from each other, and from 0% and 100% unless
+    they are equal to these.
     """
     if low is None or high is None:
         return ""
@@ -153,7 +154,7 @@ def count(amount: int, noun: str) -> str:
 
 
 def waiting(amount: int, noun: str, until_ns: int) -> str:
-    """Return that so many runs, or traces, wait for their root, and until when."""
+    """Return the number of runs, or traces, that wait for their root, and until when."""
     until = datetime.fromtimestamp(-(-until_ns // 60_000_000_000) * 60, UTC)
     verb, whose = ("waits", "its") if amount == 1 else ("wait", "their")
     return (

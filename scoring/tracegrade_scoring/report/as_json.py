@@ -51,7 +51,7 @@ def render_json(report: Report) -> str:
 
 
 def _comparison(found: Comparisons) -> dict[str, Any]:
-    """Return what a report answers first: an agent's newest release beside the one before."""
+    """Return the first answer of a report: an agent's newest release against the one before."""
     (comparison,) = found.cohorts
     view = cohort_view(comparison, found)
     return {

@@ -51,13 +51,13 @@ def pass_notes(releases: Sequence[Release], labels: Sequence[str]) -> tuple[str,
         return ()
     of = {label: "" if len(releases) == 1 else f"{label}: " for label in labels}
     return (
-        "Means over tasks, each of which counts the same; Success above is the share of all runs.",
+        "Means over tasks, and each task counts the same; Success above is the share of all runs.",
         *(of[label] + note for label, found in known for note in _notes(found)),
     )
 
 
 def _attempts_behind(row: Pass, found: Reliability) -> Iterator[str]:
-    """Yield what a row is based on, and what was left out of it."""
+    """Yield the basis of a row, and the runs left out of it."""
     yield words.count(row.tasks, "task")
     yield words.count(found.attempts, "attempt")
     failures = found.attempts - found.valid
@@ -74,12 +74,12 @@ def _notes(found: Reliability) -> Iterator[str]:
     if found.retried:
         yield (
             f"{found.retried:,} of {valid} had more than one chance: "
-            "begun anew after errors, of which an agent may cause some itself."
+            "restarted after errors, and an agent may cause some of them itself."
         )
     if found.repeated:
         yield (
             f"{found.repeated:,} of {valid} repeat a trial in another conversation, and count "
-            "beside the first."
+            "in addition to the first."
         )
     last = found.passes[-1].k
     end = f"k ends at {last}: the task with the fewest attempts has {found.fewest:,}"
@@ -129,8 +129,8 @@ def estimate_tables(
 ) -> tuple[EstimateTable, ...]:
     """Return pass@k and pass^k by all estimators next to one another; nothing without attempts.
 
-    Source: docs/metrics.md, section 8.4. The unbiased one ends at the fewest attempts of a task;
-    the paper's formulas go on, to k = 5 at least.
+    Source: docs/metrics.md, section 8.4. The unbiased estimator ends at the fewest attempts of a
+    task; the paper's formulas continue, to k = 5 at least.
     """
     return tuple(
         EstimateTable(title, ("release", "k", *headings, "Beta posterior"), rows)
@@ -185,9 +185,9 @@ def curve_lines(
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield each release with pass^k (●) and pass@k (○) by k as lines of text.
 
-    They are unbiased, or by the paper's formulas for each task (dots) where the unbiased ones end
-    before the third attempt: one curve is of one estimator. Of attempts that nobody repeated there
-    is none.
+    The estimates are unbiased. If the unbiased estimates end before the third attempt, the curve
+    uses the paper's formulas for each task (dots): one curve has one estimator. There is no curve
+    if no attempt was repeated.
     """
     for label, release in zip(labels, releases, strict=True):
         if not is_repeated(release):

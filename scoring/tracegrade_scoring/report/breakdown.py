@@ -106,7 +106,7 @@ def task_outcomes(
 
 
 def category_rows(found: Sequence[CategorySuccess], label: str) -> Iterator[tuple[str, ...]]:
-    """Yield what stands below `CATEGORY_HEADINGS`; nothing if no task has a category."""
+    """Yield the rows below `CATEGORY_HEADINGS`; nothing if no task has a category."""
     if all(row.task_category is None for row in found):
         return
     for row in found:
@@ -122,7 +122,7 @@ def category_rows(found: Sequence[CategorySuccess], label: str) -> Iterator[tupl
 
 
 def task_rows(found: Sequence[TaskOutcome], label: str) -> Iterator[tuple[str, ...]]:
-    """Yield what stands below `TASK_HEADINGS`."""
+    """Yield the rows below `TASK_HEADINGS`."""
     for row in found:
         yield (
             label,
@@ -134,7 +134,7 @@ def task_rows(found: Sequence[TaskOutcome], label: str) -> Iterator[tuple[str, .
 
 
 class ScoreCaveats(NamedTuple):
-    """How many runs of a cohort have a score that needs a word beside it."""
+    """Numbers of runs of a cohort whose scores need a remark."""
 
     unplanned: int = 0
     """Their planning quality is 0 by definition: they show no plan."""
@@ -169,7 +169,7 @@ class TurnScores(NamedTuple):
     turn: int
     """From 1."""
     conversations: int
-    """Conversations of which a run begins in this turn."""
+    """Conversations with a run that begins in this turn."""
     known: int
     """Runs of known success."""
     correct: int
@@ -187,7 +187,7 @@ class ConversationScores(NamedTuple):
     trial: int | None
     """The same id in another trial is another conversation."""
     turns: int
-    """Counted over its runs, of which one may tell several."""
+    """Turns of its runs; one run may have several."""
     runs: int
     known: int
     """Runs of known success."""

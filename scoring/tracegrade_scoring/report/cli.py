@@ -1,6 +1,6 @@
-"""`tracegrade report`: shows what a scored lake holds, on a terminal or in a file.
+"""`tracegrade report`: shows a scored lake, on a terminal or in a file.
 
-Rendering is imported when it is asked for, so that `--help` stays quick.
+Rendering is imported only when needed, so that `--help` stays quick.
 """
 
 import shlex
@@ -42,7 +42,7 @@ class ReportCompat(StrEnum):
 def report(  # noqa: PLR0913, PLR0917 - one parameter per option
     lake: LakeOption,
     format_: Annotated[
-        ReportFormat, typer.Option("--format", help="How to write it.")
+        ReportFormat, typer.Option("--format", help="Output format.")
     ] = ReportFormat.TERMINAL,
     out: OutOption = None,
     long: Annotated[

@@ -29,16 +29,16 @@ def newest_compared(
 ) -> dict[Cohorts, Comparisons]:
     """Return for each agent and run mode its last two releases compared.
 
-    Nothing of those with one release, with a nameless one among the two, or without scored runs
-    of both.
+    Agents are left out if they have one release, if one of the two has no name, or if one has no
+    scored runs.
 
     Args:
         con: Holds the tables of a scored lake.
         lake: The lake's name for the reader.
         keys: The cohorts, releases in their order.
-        counting: Which attempts count.
+        counting: The attempts that count.
         options: Level of every interval, and weights of the T-Score.
-        measured: What is known of judges.
+        measured: Measurements of judges.
     """
     agents: dict[ReleasePair, list[Cohorts]] = defaultdict(list)
     for cohorts, pair in _last_two(keys):

@@ -1,9 +1,9 @@
-"""Selects the runs that a report counts: all but those superseded or killed on purpose.
+"""Selects the runs that a report counts: all except superseded runs and runs killed on purpose.
 
-What a later run goes on with is a part of that run.
+A run that a later run continues is a part of that run.
 
-Its own module because the lake's `release_scores` are of all runs and of 95 %: where a report is
-of less or of another level, they are computed again from the sums that the scoring job keeps.
+Its own module because the lake's `release_scores` cover all runs at 95 %. If a report covers fewer
+runs or has another level, they are computed again from the sums that the scoring job stores.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _WITH_RUNS: Final = (
     *("trajectories", "trajectory_scores", "steps", "decisions", "sub_goals", "failures"),
     *("failed_calls", "ambiguous_calls", "run_reasons"),
 )
-"""Every table of which a row is about a run."""
+"""Every table whose rows are about runs."""
 _SCORES_OF_RUNS: Final = (
     *("trajectory_scores", "decisions", "sub_goals", "failures"),
     *("ambiguous_calls", "run_reasons"),
@@ -41,7 +41,7 @@ _KILLED: Final = "trajectory_id IN (SELECT trajectory_id FROM killed_runs)"
 
 @contextmanager
 def in_period(con: DuckDBPyConnection, selection: Selection) -> Iterator[None]:
-    """Let the tables hold only the runs that began in a period; all if none is asked for."""
+    """Narrow the tables to the runs that began in a period; all runs without a period."""
     if not selection.has_period:
         yield
         return

@@ -133,7 +133,7 @@ def _made_up_tools(release: Release) -> Iterator[RunEvidence]:
 
 
 def _disputes(release: Release) -> Iterator[RunEvidence]:
-    """Of several verdicts of one rank all must say yes (docs/metrics.md, section 8.3)."""
+    """Yield disputed success: all verdicts of one rank must say yes (docs/metrics.md, 8.3)."""
     remarks = release.remarks
     of = [
         text

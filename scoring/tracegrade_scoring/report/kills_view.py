@@ -13,7 +13,7 @@ KILL_HEADINGS = ("release", "task", "killed", "at once", "after recovery", "evid
 
 
 class KillRow(NamedTuple):
-    """What one verdict says of a kill."""
+    """One verdict on a kill."""
 
     release: str
     task: str
@@ -46,7 +46,7 @@ def _killed(kill: RollbackKill) -> str:
 
 
 def _evidence(kill: RollbackKill) -> str:
-    """Return what is left and how much of it nobody says how to undo, or why that is not known."""
+    """Return the objects left, with the number that cannot be undone, or why this is unknown."""
     reason = words.line(kill.reason) if kill.reason else "no reason was recorded"
     if (kill.label or "").lower() == "not_applicable":
         return f"there is no such moment: {words.reason(kill.reason)}"

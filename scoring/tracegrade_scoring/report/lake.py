@@ -31,7 +31,7 @@ UNLIMITED = 2**31
 
 
 class ReportRequest(NamedTuple):
-    """What a reader may choose."""
+    """A reader's choices for a report."""
 
     counting: AttemptPolicy = AS_TIERS
     options: ReportOptions = DEFAULT_OPTIONS
@@ -52,7 +52,7 @@ def read_lake(
 
     Raises:
         LakeMissing: There is no lake.
-        NothingToReport: It has no run of the agent or a release that is asked for.
+        NothingToReport: It has no run of the requested agent or a requested release.
         TaskFileInvalid: Trials are declared, and the tasks that the lake keeps cannot be read.
     """
     with opened_report(location, note, request) as (_, report):

@@ -68,7 +68,7 @@ def _scores(contents: LakeContents, lake: str) -> MissingData:
 
 def _none_in_period(contents: LakeContents) -> MissingData:
     runs = words.count(contents.runs, "run")
-    return MissingData(f"None of the {runs} of the lake began in the time that is asked for.", ())
+    return MissingData(f"The lake has {runs}, but none began in the requested time.", ())
 
 
 def _tasks(lake: str) -> MissingData:

@@ -1,7 +1,7 @@
-"""The data of a report, as read from the lake and before any of it is put into words.
+"""The data of a report, as read from the lake, before any text is written.
 
-Numbers are unrounded, names are as the traces spell them: whoever writes them somewhere escapes
-them there. Orders are those of the queries under `tracegrade_queries/report`.
+Numbers are unrounded, and names are spelled as in the traces: each writer escapes them for its
+format. The orders are those of the queries under `tracegrade_queries/report`.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ from tracegrade_scoring.statistics.tiers import Tier
 Cohorts: TypeAlias = tuple[str | None, str | None]
 """Agent and run mode: all its releases."""
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
-"""Where the spread of a metric is looked at."""
+"""The points at which the spread of a metric is read."""
 
 
 class CohortKey(NamedTuple):
@@ -79,12 +79,12 @@ class Score:
     trajectories: int
     """The three together."""
     flags: tuple[str, ...] = ()
-    """Of release_scores; no_spread if the interval has no width."""
+    """Flags of release_scores; no_spread if the interval has no width."""
     unscored: tuple[Unscored, ...] = ()
 
 
 class AttemptPolicy(NamedTuple):
-    """Which attempts reliability is counted over."""
+    """The attempts that reliability counts."""
 
     min_trials: int | None = None
     """Tasks with fewer attempts are dropped. None: fewer than 3, as of tiers, or than 1 if no
@@ -103,7 +103,7 @@ AS_TIERS = AttemptPolicy()
 
 
 class Selection(NamedTuple):
-    """Which runs a report is of; None and () for all."""
+    """The runs that a report covers; None and () for all."""
 
     agent_name: str | None = None
     releases: tuple[str, ...] = ()
@@ -114,11 +114,11 @@ class Selection(NamedTuple):
 
     @property
     def has_period(self) -> bool:
-        """Whether only some time is asked for."""
+        """Whether only a period is requested."""
         return self.since is not None or self.until is not None
 
     def holds(self, key: CohortKey) -> bool:
-        """Return whether a cohort is asked for."""
+        """Return whether a cohort is requested."""
         return (self.agent_name is None or key.agent_name == self.agent_name) and (
             not self.releases or key.release in self.releases
         )
@@ -128,10 +128,10 @@ EVERYTHING = Selection()
 
 
 class ReportOptions(NamedTuple):
-    """How numbers are read that are put together from the tables."""
+    """Options for numbers that a report computes from the tables."""
 
     level: float = LEVEL
-    """Of every interval, between 0 and 1."""
+    """Level of every interval, between 0 and 1."""
     literal: bool = False
     """The T-Score and its axes are those of the article's text [Triangle]."""
     weights: Weights = PRESETS[DEFAULT]
@@ -147,7 +147,8 @@ class Reliability:
 
     passes: tuple[Pass, ...]
     attempts: int
-    """Those that are counted: of known success, and under `as-failure` what counts as failed."""
+    """Counted attempts: those of known success, and with `as-failure` those that count as failed.
+    """
     valid: int
     """Attempts of known success, of the tasks that are counted."""
     invalid: int
@@ -168,7 +169,7 @@ class Reliability:
     dropped: int = 0
     """Tasks with fewer attempts than `least`."""
     retried: int = 0
-    """Valid attempts that were begun anew after errors: they had more than one chance."""
+    """Valid attempts that were restarted after errors: they had more than one chance."""
     repeated: int = 0
     """Valid attempts at a trial beyond its first, in other conversations."""
     other_estimators: tuple[Pass, ...] = ()
@@ -177,7 +178,7 @@ class Reliability:
 
 @dataclass(frozen=True)
 class Runs:
-    """How often a cohort ran, and what that used."""
+    """The runs of a cohort, and their usage."""
 
     runs: int
     known_tasks: int
@@ -191,24 +192,26 @@ class Runs:
     unfinished_runs: int
     """Scored runs whose end has not come."""
     interrupted_runs: int
-    """Runs that ended waiting for somebody."""
+    """Runs that ended waiting for a person."""
     resumed_runs: int
-    """Runs that go on with an earlier one, which is counted with them."""
+    """Runs that continue an earlier one, which is counted with them."""
     tool_calls: int
     errors: int
     input_tokens: int | None
     """None if no model call reported any."""
     output_tokens: int | None
     token_runs: int
-    """Runs of which a model call reported tokens."""
+    """Runs with a model call that reported tokens."""
     timed_runs: int
     """Runs whose start is known: an import may have had to make it up."""
     first_start: datetime | None
     last_start: datetime | None
     killed: int = 0
-    """Runs that were killed on purpose; they are in none of these."""
+    """Runs that were killed on purpose; they are in none of these counts."""
     beside: int = 0
-    """Runs that agents sent beside the run of their trial; they are in none of these either."""
+    """Runs that agents sent in addition to the run of their trial; they are in none of these
+    counts.
+    """
 
 
 @dataclass(frozen=True)
@@ -233,7 +236,7 @@ class WrongDecision:
 
 @dataclass(frozen=True)
 class SubGoalOutcome:
-    """How often a sub-goal of a task was attempted and completed."""
+    """Attempts and completions of a sub-goal of a task."""
 
     task_id: str | None
     sub_goal: str
@@ -279,7 +282,7 @@ class TaskReplanning:
 
 
 class ReplanningRuns(NamedTuple):
-    """Runs in which so many calls failed and the plan changed so often."""
+    """Number of calls that failed, and of changes of the plan, in the same runs."""
 
     failures: int
     replans: int
@@ -322,7 +325,7 @@ class TaskAxes:
 
 @dataclass(frozen=True)
 class ModeOutcome:
-    """How many runs show a failure mode, and the first that does."""
+    """The number of runs that show a failure mode, and the first of these runs."""
 
     mode: str
     runs: int
@@ -337,7 +340,7 @@ class ModeOutcome:
 
 @dataclass(frozen=True)
 class RollbackKill:
-    """What one verdict says of a kill on purpose."""
+    """One verdict on a kill on purpose."""
 
     task_id: str | None
     trajectory_id: str
@@ -356,7 +359,7 @@ class RollbackKill:
     objects: tuple[str, ...]
     """What is left after recovery, as far as it is listed."""
     unnamed: tuple[str, ...]
-    """Of these, what nothing says how to undo."""
+    """Objects among these without a recorded way to undo them."""
     left_count: int | None
     """How many objects are left; None if that is not said."""
 
@@ -372,7 +375,7 @@ class Release:
     """None without an attempt at a known task."""
     wrong_decisions: tuple[WrongDecision, ...] = ()
     wrong_decision_rows: int = 0
-    """Rows of wrong decisions there are, of which `wrong_decisions` holds the first."""
+    """Number of wrong decisions; `wrong_decisions` holds the first of them."""
     sub_goals: tuple[SubGoalOutcome, ...] = ()
     tool_selection: tuple[TaskToolSelection, ...] = ()
     replanning: tuple[TaskReplanning, ...] = ()
@@ -383,9 +386,9 @@ class Release:
     """Why its failed runs failed; each of them is in one."""
     kills: tuple[RollbackKill, ...] = ()
     kill_rows: int = 0
-    """Verdicts on kills that there are, of which `kills` holds the first."""
+    """Number of verdicts on kills; `kills` holds the first of them."""
     spreads: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    """Of each metric its values over runs at `QUANTILES`."""
+    """Values of each metric over runs at `QUANTILES`."""
     remarks: ScoreCaveats = NO_CAVEATS
     categories: tuple[CategorySuccess, ...] = ()
     tasks: tuple[TaskOutcome, ...] = ()
@@ -431,7 +434,7 @@ class Release:
 
     @property
     def t_score_interval(self) -> Interval | None:
-        """Where the T-Score may lie; None without one, or for fewer than 5 known tasks."""
+        """The interval of the T-Score; None without one, or for fewer than 5 known tasks."""
         known = sum(task.task_id is not None for task in self.task_axes)
         if known < MIN_TASKS:
             return None
@@ -457,7 +460,7 @@ class Release:
 
 
 class LakeContents(NamedTuple):
-    """How much of each kind the lake holds."""
+    """Amounts of each kind of data in the lake."""
 
     spans: int
     trajectories: int
@@ -468,7 +471,7 @@ class LakeContents(NamedTuple):
     untimed: int = 0
     """Runs without a known start: a report of some time is without them."""
     logs: int = 0
-    """Log records, of which no run is made."""
+    """Log records, which make no runs."""
 
 
 @dataclass(frozen=True)
@@ -481,9 +484,9 @@ class Report:
     releases: tuple[Release, ...] = ()
     options: ReportOptions = DEFAULT_OPTIONS
     comparisons: Mapping[Cohorts, Comparisons] = field(default_factory=dict)
-    """The newest release of an agent beside the one before it, where both have scored runs."""
+    """The newest release of an agent compared with the one before it, if both have scored runs."""
     selection: Selection = EVERYTHING
     outcomes: Mapping[CohortKey, tuple[RuleOutcome, ...]] = field(default_factory=dict)
-    """What the rules of `--fail-on` say of the releases that they judge."""
+    """Outcomes of the rules of `--fail-on` for the releases that they judge."""
     own_metrics: Mapping[str, Metric] = field(default_factory=dict)
     """Metrics of users' own, by name."""

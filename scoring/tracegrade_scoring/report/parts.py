@@ -42,12 +42,12 @@ def parts_of(agent: AgentView) -> tuple[PartsTable, ...]:
 
 
 def more_rows(total: int, shown: int, listed: int) -> str:
-    """Return how many rows are not shown, and how many an HTML report lists; '' if all are shown.
+    """Return the number of hidden rows, and of rows in an HTML report; '' if all are shown.
 
     Args:
-        total: How many there are.
-        shown: How many are shown here.
-        listed: How many an HTML report lists.
+        total: Number of rows.
+        shown: Number of rows shown here.
+        listed: Number of rows in an HTML report.
     """
     left = total - shown
     if left <= 0:

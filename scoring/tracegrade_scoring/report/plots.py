@@ -25,7 +25,7 @@ TASKS_SHOWN = 25
 """Tasks in a plot: the worst ones; the table has all."""
 LABEL_LENGTH = 24
 PERCENT_ENDS = (0.04, 0.2, 0.4, 1)
-"""Where an axis of shares may end: its four parts are whole per cents."""
+"""Possible ends of an axis of shares: its four parts are whole percents."""
 
 
 def metric_plot(agent: AgentView) -> Markup | None:

@@ -79,22 +79,22 @@ def read_report(  # noqa: PLR0913, PLR0917 - what a reader may choose
     measured: MeasuredJudges = NO_CALIBRATIONS,
     selection: Selection = EVERYTHING,
 ) -> Report:
-    """Return what the tables behind a connection say about each release.
+    """Return the report on each release from the tables of a connection.
 
     Args:
         con: Holds the tables that the queries under `report/queries` read.
         lake: The lake's name for the reader.
-        counting: Which attempts reliability is counted over.
-        options: Level of intervals, and whose T-Score.
-        declared: Tasks of which attempts may be missing altogether.
-        measured: What is known of judges.
-        selection: Which runs the report is of.
+        counting: The attempts that reliability counts.
+        options: Level of intervals, and weights of the T-Score.
+        declared: Tasks that may have no attempt at all.
+        measured: Measurements of judges.
+        selection: The runs that the report covers.
 
     Raises:
-        NothingToReport: The lake has no run of the agent or a release that is asked for.
+        NothingToReport: The lake has no run of the requested agent or a requested release.
     """
     (contents,) = read_rows(con, "lake_contents")
-    RELATIONS.make(con, "continued_runs")  # a run may go on with one of before the period
+    RELATIONS.make(con, "continued_runs")  # a run may continue one from before the period
     chosen = ReportChoices(counting, options, declared, measured)
     with in_period(con, selection):
         found = _releases(con, chosen, selection)
@@ -129,7 +129,7 @@ def _releases(
 
 
 def _nothing(found: Sequence[Release], selection: Selection) -> str:
-    """Return what there is instead of what was asked for."""
+    """Return the existing agents or releases, instead of the requested ones."""
     wanted_runs = [f"agent '{selection.agent_name}'"] if selection.agent_name is not None else []
     wanted_runs += [f"release '{name}'" for name in selection.releases]
     known = dict.fromkeys(
@@ -169,7 +169,7 @@ def _by_release(rows: Iterable[ResultRow]) -> dict[CohortKey, list[ResultRow]]:
 
 
 class ReportChoices(NamedTuple):
-    """What a reader asked for."""
+    """A reader's choices."""
 
     counting: AttemptPolicy
     options: ReportOptions
@@ -247,8 +247,8 @@ def _attempted(
 ) -> list[ResultRow]:
     """Return the tasks that an agent should try in a run mode, each with some attempts or none.
 
-    These are the tasks of all its releases, and of the task files those that are for it: that name
-    it, or name nobody and were not tried by another agent alone.
+    These are the tasks of all its releases, and the tasks of task files that are for it. Such a
+    task names the agent, or it names no agent and not only other agents tried it.
     """
     own = [row for other, rows in attempts.items() if other[:2] == key[:2] for row in rows]
     attempted = {row["task_id"] for row in own}

@@ -1,4 +1,4 @@
-"""The label that is shown for a release: how ready it is, as far as its sample carries it.
+"""The readiness label of a release, as far as its sample supports one.
 
 Source: docs/metrics.md, section 0.11.
 """

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ReasonOutcome:
-    """How many failed runs have a reason as their first, and the first of these runs."""
+    """The number of failed runs with a reason as their first, and the first of these runs."""
 
     kind: str
     object: str | None
@@ -14,7 +14,7 @@ class ReasonOutcome:
     """The same for the reason in every release of the agent."""
     runs: int
     sentence: str
-    """Of the first of these runs."""
+    """Sentence of the first of these runs."""
     trajectory_id: str
     step_trajectory_id: str | None
     """That run, or its sub-agent's, of the step."""

@@ -23,12 +23,12 @@ class ReasonRow(NamedTuple):
     sentence: str
     """What went wrong in that run; '' if `why` says it all."""
     trajectory_id: str
-    """Of the agent whose step it is."""
+    """Run of the agent that made the step."""
     step_index: int | None
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """What stands below `REASON_HEADINGS`."""
+        """The cells below `REASON_HEADINGS`."""
         return (self.release, self.why, self.runs, self.example, self.sentence)
 
 

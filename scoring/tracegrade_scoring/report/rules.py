@@ -58,7 +58,7 @@ class LadderRule(NamedTuple):
     """On the place in `LADDERS`, 0 for the lowest."""
 
     def judge(self, release: Release) -> RuleOutcome:
-        """Return whether it stands on the wrong side; unjudged where the sample carries none."""
+        """Return whether the release breaks the rule; unjudged if its sample is too small."""
         ladder = LADDERS[self.what]
         found = ladder.carried(release)
         if found.label is None:
@@ -110,7 +110,7 @@ def parse_release_rules(texts: Sequence[str], own: Collection[str] = ()) -> list
 
 
 def with_outcomes(report: Report, rules: Sequence[ReleaseRule]) -> Report:
-    """Return the report with what each rule says of the newest release of each agent and mode."""
+    """Return the report with each rule's outcome for the newest release of each agent and mode."""
     newest = [[*found][-1] for _, found in groupby(report.releases, lambda one: one.key[:2])]
     outcomes = {one.key: tuple(rule.judge(one) for rule in rules) for one in newest if rules}
     return replace(report, outcomes=outcomes)

@@ -45,11 +45,11 @@ class ReleaseCard(NamedTuple):
 
     release: str
     score: str
-    """The T-Score; '' if there is none, which a note explains."""
+    """The T-Score; '' without one, which a note explains."""
     label: str
     """The label that the sample carries; '' if it carries none, which a note explains."""
     notes: tuple[str, ...]
-    """The article's words on this label, or in one line why there is none."""
+    """The article's words on this label, or one line on why there is no label."""
     axes: tuple[AxisView, ...]
     tier: TierView | None
     """None where the report speaks in labels of the T-Score."""
@@ -132,7 +132,7 @@ def _notes(release: Release) -> Iterator[str]:
 
 
 def _standing(release: Release) -> Iterator[str]:
-    """Yield what the article says at the label, or why none is said."""
+    """Yield the article's words on the label, or why there is no label."""
     found = label(release)
     if found.label is None:
         yield f"No label: {words.NO_LABEL[found.reason or '']}"

@@ -9,16 +9,16 @@ from tracegrade_scoring.report.model import Report
 
 
 class Standing(NamedTuple):
-    """How many of some runs did not end by themselves, and how."""
+    """The number of runs that did not end by themselves, and their endings."""
 
     runs: int
-    """All of them."""
+    """The number of these runs."""
     crashed: int
     """Scored, and ended in an error."""
     unfinished: int
-    """Scored, but no end has come of them."""
+    """Scored runs without an end."""
     interrupted: int
-    """Ended waiting for somebody."""
+    """Runs that ended waiting for a person."""
     resumed: int
     """Go on with an earlier one, which is counted with them."""
     waiting: int
@@ -64,7 +64,7 @@ def _sentences(found: Standing) -> Iterator[str]:
         verb = "was" if found.interrupted == 1 else "were"
         yield (
             f"{found.interrupted:,} of {words.count(found.runs, 'run')} {verb} interrupted: for "
-            "an approval, an answer or a result; in no rate of success until one goes on with it."
+            "an approval, an answer or a result; in no rate of success until a run continues it."
         )
     if found.resumed:
         verb = "was" if found.resumed == 1 else "were"
@@ -77,7 +77,7 @@ def _sentences(found: Standing) -> Iterator[str]:
 
 
 def selection_sentence(report: Report) -> str:
-    """Return what was asked for and what is left out for it; '' for a report of everything."""
+    """Return the requested selection and the runs that it leaves out; '' for a full report."""
     conditions = list(_conditions(report))
     if not conditions:
         return ""

@@ -50,7 +50,7 @@ from tracegrade_scoring.report.view import MODE_HEADINGS, AgentView, agent_views
 EVIDENCE_ROWS = 12
 """Rows of evidence for each release on a terminal; the HTML report has them all."""
 MARKDOWN_ROWS = 50
-"""Likewise in Markdown."""
+"""The same limit in Markdown."""
 LEAST_WIDTH = 76
 """Columns of a decision, whose numbers would be cut."""
 TABLE_ROWS = 40
@@ -98,7 +98,7 @@ def _short_blocks(report: Report, details: str) -> Iterator[TextBlock]:
             continue
         yield Sentence(agent.answer, "strong")
         yield from _cards(agent)
-        yield Bullets("What stands out", [*map(spelled_out, findings(agent))])
+        yield Bullets("Main findings", [*map(spelled_out, findings(agent))])
         yield _scores(agent)
     if not any(agent.decision for agent in agents):
         yield from (Advice(fact, commands) for fact, commands in missing(report))
@@ -129,7 +129,7 @@ def _agent(agent: AgentView) -> Iterator[TextBlock]:
     if agent.change:
         yield from _change(agent.change)
     yield from _cards(agent)
-    yield Bullets("What stands out", [*map(spelled_out, findings(agent))])
+    yield Bullets("Main findings", [*map(spelled_out, findings(agent))])
     yield _scores(agent)
     if agent.change_note:
         yield Bullets("", [agent.change_note])

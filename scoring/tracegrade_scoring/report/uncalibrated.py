@@ -16,14 +16,14 @@ _OF_CALLS: Final = frozenset(names_of_folder("plan_graph")) | {
     *("tsa", "tsa_source_text", "wrong_call_rate", "missed_decisions"),
     *("recovery_rate", "termination", "premature_commitment", "cascading_error", "goal_drift"),
 }
-"""What depends on which sub-goal a call serves."""
+"""Metrics that depend on which sub-goal a call serves."""
 _METRICS: Final = {
     "success": frozenset({"success"}),
     "sub_goal": _OF_SUB_GOALS,
     "served": _OF_CALLS,
     "planning": frozenset(names_of_folder("planning")),
 }
-"""What verdicts on each subject decide."""
+"""Metrics that verdicts on each subject decide."""
 
 
 def marked(scores: Mapping[str, Score], rows: Iterable[ResultRow]) -> dict[str, Score]:

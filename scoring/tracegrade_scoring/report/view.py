@@ -45,7 +45,7 @@ OVER_BOTH = (
     "not be the difference between two columns, which are over all runs."
 )
 EFFORT = "Effort"
-RUNS = Metric("runs", "Runs", "Outcome", "How often the agent ran.", Scale.NUMBER, better=0)
+RUNS = Metric("runs", "Runs", "Outcome", "Number of runs of the agent.", Scale.NUMBER, better=0)
 ERRORS = Metric(
     "errors",
     "Failed tool calls",
@@ -101,12 +101,12 @@ class MetricRow:
 
     @property
     def verdict(self) -> str:
-        """What it means: better | worse | changed | may be chance | too few tasks | ..."""
+        """Its meaning: better | worse | changed | may be chance | too few tasks | ..."""
         return self.compared.verdict if self.compared else ""
 
     @property
     def is_over_all_runs(self) -> bool:
-        """Whether the comparison is between just the values that stand in the columns."""
+        """Whether the comparison is between exactly the values in the columns."""
         sides = tuple(cell.value for cell in self.cells[-2:])
         return self.compared is None or sides == (self.compared.base, self.compared.candidate)
 
@@ -117,18 +117,18 @@ class ModeRow(NamedTuple):
     release: str
     mode: str
     rate: str
-    """Of the runs in which it can be detected."""
+    """Rate over the runs that could show it."""
     runs: str
     example: str
     """The first run that shows it, with the step."""
     detail: str
     trajectory_id: str
-    """Of the agent whose step it is."""
+    """Run of the agent that made the step."""
     step_index: int | None
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """What stands below `MODE_HEADINGS`."""
+        """The cells below `MODE_HEADINGS`."""
         return (self.release, self.mode, self.rate, self.runs, self.example, self.detail)
 
 
@@ -145,13 +145,13 @@ class AgentView:
     labels: tuple[str, ...]
     """Names of the releases, as shown."""
     answer: str
-    """Is the newest release better than the one before? Or why nobody can tell."""
+    """Is the newest release better than the one before? Or why this is unknown."""
     decision: DecisionView | None
-    """Whether the newest release may ship, by the rule of `compare`; None likewise."""
+    """Whether the newest release may ship, by the rule of `compare`; None without a comparison."""
     change: CohortView | None
-    """The two beside each other; None where they cannot be compared."""
+    """The comparison of the two; None if they cannot be compared."""
     change_note: str
-    """What `difference` of the rows is over; '' if it is the difference of what stands beside."""
+    """Runs that `difference` of the rows covers; '' if it is that of the values shown."""
     rows: tuple[MetricRow, ...]
     """What every report shows."""
     more_rows: tuple[MetricRow, ...]
@@ -172,20 +172,20 @@ class AgentView:
     turns: tuple[tuple[str, ...], ...]
     """Scores by turn of conversations of several runs."""
     conversations: tuple[tuple[str, ...], ...]
-    """Those of each release whose runs failed most first."""
+    """Conversations of each release; those whose runs failed most come first."""
     conversation_count: int
     """How many there are; `conversations` has the first of each release."""
     unmeasured: tuple[Unmeasured, ...]
     cautions: tuple[str, ...]
     """What to bear in mind about small samples."""
     level: str
-    """Of every interval, such as 95%."""
+    """Level of every interval, such as 95%."""
     cards: tuple[ReleaseCard, ...]
     """How ready each release is, where that is known."""
     reasons: tuple[ReasonRow, ...]
     modes: tuple[ModeRow, ...]
     mode_note: str
-    """What is known of these modes; '' where none is listed."""
+    """A note about these modes; '' if none is listed."""
     kills: tuple[KillRow, ...]
     """The worst of each release first."""
 
@@ -211,7 +211,7 @@ def _grouped(rows: Iterable[MetricRow]) -> list[tuple[str, list[MetricRow]]]:
 
 
 def agent_views(report: Report) -> list[AgentView]:
-    """Return one view for each agent and run mode; its releases stand by their first run."""
+    """Return one view for each agent and run mode; its releases go by their first run."""
     by_agent = groupby(report.releases, key=lambda release: release.key[:2])
     return [
         _agent_view(
@@ -234,7 +234,7 @@ def _change(compared: Comparisons | None) -> CohortView | None:
 
 
 def _answer(labels: Sequence[str], releases: Sequence[Release], change: CohortView | None) -> str:
-    """Return the answer of the comparison, or why there is none."""
+    """Return the answer of the comparison, or why it has none."""
     if change is not None:
         return change.answer
     if len(releases) == 1:
@@ -380,7 +380,7 @@ def _axis_rows(metric: Metric, releases: Sequence[Release]) -> Iterable[MetricRo
 
 
 def _compared_row(metric: Metric, change: CohortView | None) -> DifferenceRow | None:
-    """Return what the comparison says of a metric, of which a judge's may be corrected."""
+    """Return the comparison's row for a metric, which may be corrected for a judge."""
     if change is None:
         return None
     labels = {metric.label, f"{metric.label}{CORRECTED}"}

@@ -8,13 +8,12 @@ from tracegrade_scoring.sample import RUNS, TASKS
 
 
 def copy_files(folder: Path) -> None:
-    """Write `runs.jsonl` and `tasks.yaml` into a folder, which is made where it is missing.
+    """Write `runs.jsonl` and `tasks.yaml` into a folder, which is created if it is missing.
 
-    Files that are there already and hold the same are left alone.
+    Existing files with the same contents are left alone.
 
     Raises:
-        SampleNotWritten: One of them exists and holds something else, or the folder cannot be
-            written.
+        SampleNotWritten: One of them exists with other contents, or the folder cannot be written.
     """
     contents = {
         folder / "runs.jsonl": gzip.decompress(RUNS.read_bytes()),

@@ -1,6 +1,6 @@
--- What a success costs in each release: money, tokens and calls of all attempts together.
+-- Cost of a success in each release: money, tokens and calls of all attempts together.
 --
--- Failed attempts cost too, so all of them are divided by the successes.
+-- Failed attempts cost too, so the cost of all attempts is divided by the successes.
 --
 -- Reads:
 --   trajectories
@@ -8,10 +8,10 @@
 -- Columns:
 --   release             VARCHAR  NULL if not sent. One row for each of the first three.
 --   agent_name          VARCHAR  NULL if none is named.
---   run_mode            VARCHAR  NULL if not said.
---   attempts            BIGINT   Whose success is known; at least 1.
+--   run_mode            VARCHAR  NULL if unknown.
+--   attempts            BIGINT   Attempts of known success; at least 1.
 --   successes           BIGINT
---   usd_per_success     DOUBLE   NULL without successes, or if one attempt's is unknown.
+--   usd_per_success     DOUBLE   NULL without successes, or if the cost of one attempt is unknown.
 --   tokens_per_success  DOUBLE   In and out; NULL without successes, or if none were recorded.
 --   calls_per_success   DOUBLE   Tool calls; NULL without successes.
 -- Order:

@@ -1,6 +1,6 @@
--- What failed calls say, most frequent first, also those that only an error_pattern finds.
+-- Messages of failed calls, most frequent first, including calls that only an error_pattern finds.
 --
--- As error_messages, over the failed calls of scored attempts; numbers and quoted names count as
+-- Like error_messages, for the failed calls of scored attempts. Numbers and quoted names count as
 -- equal.
 --
 -- Reads:
@@ -12,7 +12,7 @@
 --   failed_by  VARCHAR  status | result | error_pattern.
 --   message    VARCHAR  First line of the error, else of the result; 9 for each number.
 --   failures   BIGINT   Failed calls; at least 1.
---   runs       BIGINT   Attempts in which they stand.
+--   runs       BIGINT   Attempts with these calls.
 --   recovered  BIGINT   A later call with another argument, or another tool, did it.
 --   retried    BIGINT   The same call went well later, and no other did it.
 --   example    VARCHAR  One of the attempts, the first by id.

@@ -1,6 +1,6 @@
--- How the calls of each tool fail, and what becomes of them, as scores see it.
+-- Failed calls of each tool and their outcomes, as scores see them.
 --
--- A call failed by its status, by what its result says, or by the error_pattern of a task file.
+-- A call failed by its status, by its result, or by the error_pattern of a task file.
 --
 -- Reads:
 --   failed_calls
@@ -9,7 +9,7 @@
 --   release          VARCHAR  NULL if not sent.
 --   failed_by        VARCHAR  status | result | error_pattern. One row for each of these three.
 --   failures         BIGINT   Failed calls; at least 1.
---   trajectories     BIGINT   In which they stand.
+--   trajectories     BIGINT   Trajectories with these calls.
 --   recovered        BIGINT   A later call with another argument, or another tool, did it.
 --   retried          BIGINT   The same call went well later, and no other did it.
 --   recovered_share  DOUBLE   recovered / failures, in [0, 1].

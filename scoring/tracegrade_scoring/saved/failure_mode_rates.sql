@@ -1,4 +1,4 @@
--- How often each release of each agent shows each failure mode, run modes apart.
+-- Rates of each failure mode in each release of each agent, by run mode.
 --
 -- Reads:
 --   failures
@@ -6,11 +6,11 @@
 -- Columns:
 --   release        VARCHAR  NULL if not sent. One row for each of the first four.
 --   agent_name     VARCHAR  NULL if none is named.
---   run_mode       VARCHAR  NULL if not said.
---   mode           VARCHAR  A failed trajectory that shows none is unclassified.
---   trajectories   BIGINT   That show it; at least 1.
---   share          DOUBLE   trajectories / those whose success was asked, in (0, 1].
---   failed         BIGINT   Of them, those that did not succeed.
+--   run_mode       VARCHAR  NULL if unknown.
+--   mode           VARCHAR  unclassified for a failed trajectory that shows none.
+--   trajectories   BIGINT   Trajectories that show it; at least 1.
+--   share          DOUBLE   trajectories / all attempts of the first three columns, in (0, 1].
+--   failed         BIGINT   Trajectories among them that did not succeed.
 --   example        VARCHAR  One of them, the first by id.
 -- Order:
 --   release, agent_name, run_mode, trajectories DESC, mode

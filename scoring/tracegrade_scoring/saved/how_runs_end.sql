@@ -1,14 +1,14 @@
--- How the trajectories of each release end: at success, late, early, in a loop, crashed, …
+-- Endings of the trajectories of each release: at success, late, early, in a loop, crashed, …
 --
 -- Reads:
 --   trajectory_scores
 -- Columns:
 --   release       VARCHAR  NULL if not sent. One row for each of the first four.
 --   agent_name    VARCHAR  NULL if none is named.
---   run_mode      VARCHAR  NULL if not said.
+--   run_mode      VARCHAR  NULL if unknown.
 --   ending        VARCHAR  The label of the metric termination.
 --   trajectories  BIGINT   At least 1.
---   share         DOUBLE   trajectories / those of the first three, in (0, 1].
+--   share         DOUBLE   trajectories / all trajectories of the first three columns, in (0, 1].
 --   mean_steps    DOUBLE   NULL if no steps are scored.
 --   example       VARCHAR  One of them, the first by id.
 -- Order:

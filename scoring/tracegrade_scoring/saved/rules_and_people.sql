@@ -1,7 +1,7 @@
--- How often rules and people agree on which runs went wrong, and at which step.
+-- Agreement of rules and people on which runs went wrong, and at which step.
 --
--- Rules say that a run went wrong where they find a reason, and that a step did where they find
--- a wrong decision or a failure mode. Source: docs/metrics.md, sections 8.3 and 9.6.
+-- Rules say that a run went wrong if they find a reason, and that a step did if they find a wrong
+-- decision or a failure mode. Source: docs/metrics.md, sections 8.3 and 9.6.
 --
 -- Reads:
 --   counted_verdicts
@@ -10,13 +10,13 @@
 --   run_reasons
 -- Columns:
 --   source            VARCHAR  One row for each person: human:NAME.
---   runs              BIGINT   That the person called good or bad; at least 1.
+--   runs              BIGINT   Runs that the person called good or bad; at least 1.
 --   agreed            BIGINT   Bad with a reason of rules, or good without one.
 --   agreed_share      DOUBLE   agreed / runs, in [0, 1].
 --   only_person_bad   BIGINT   The person said bad, and rules found nothing.
 --   only_rules_bad    BIGINT   The person said good, and rules found a reason.
---   steps             BIGINT   That the person says failed.
---   steps_with_rule   BIGINT   Of these, steps at which rules found something.
+--   steps             BIGINT   Steps that failed by the person's verdict.
+--   steps_with_rule   BIGINT   Steps among them at which rules found something.
 -- Order:
 --   source
 WITH labeled AS (

@@ -1,4 +1,4 @@
--- Where each task loses its agents: sub-goals attempted, completed, undone again.
+-- Sub-goals that agents attempted, completed and undid again, for each task.
 --
 -- Reads:
 --   sub_goals
@@ -7,12 +7,12 @@
 --   release          VARCHAR  NULL if not sent.
 --   sub_goal         VARCHAR
 --   critical         BOOLEAN  The task cannot succeed without it.
---   trajectories     BIGINT   Whose variant has it.
+--   trajectories     BIGINT   Trajectories whose variant has it.
 --   attempted        BIGINT
 --   completed        BIGINT
 --   regressed        BIGINT   Completed once, but not at the end.
 --   too_early        BIGINT   Completed before a prerequisite was.
---   completed_share  DOUBLE   completed / trajectories of which that is known; NULL if of none.
+--   completed_share  DOUBLE   completed / trajectories for which it is known; NULL if for none.
 -- Order:
 --   task_id, release, completed_share, sub_goal
 SELECT

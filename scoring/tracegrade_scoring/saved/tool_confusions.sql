@@ -1,7 +1,7 @@
--- Which tool agents pick where another was expected, most frequent first.
+-- The tools that agents pick where another was expected, most frequent first.
 --
--- Right tools, also accepted ones, whose arguments alone were wrong (criterion b) are in
--- `decisions`, and not here.
+-- Right or accepted tools with only wrong arguments (criterion b) are in `decisions`, and not
+-- here.
 --
 -- Reads:
 --   decisions

@@ -1,16 +1,17 @@
 -- Failed trajectories that differ most from the successful ones of their task, by their tools.
 --
--- Compared with the successful trajectory that is most alike: what it calls and this one does not.
+-- Each is compared with the most similar successful trajectory: the tools that only one of the two
+-- calls.
 --
 -- Reads:
 --   steps
 --   trajectory_scores
 -- Columns:
---   trajectory_id  VARCHAR    One row for each failed one whose task another one solved.
+--   trajectory_id  VARCHAR    One row for each failed trajectory whose task another one solved.
 --   task_id        VARCHAR
 --   release        VARCHAR    NULL if not sent.
 --   likeness       DOUBLE     Calls that both make / calls of both together, by tool, in [0, 1].
---   successful     VARCHAR    The successful trajectory most alike, the first by id of equals.
+--   successful     VARCHAR    The most similar successful trajectory; of equals, the first by id.
 --   missing        VARCHAR[]  Tools that it calls more often than this one, sorted.
 --   extra          VARCHAR[]  Tools that this one calls more often, sorted.
 -- Order:
@@ -48,7 +49,7 @@ bags AS (
   GROUP BY ALL
 ),
 
--- Many attempts of a task call the same tools as often: one stands for all of them.
+-- Many attempts of a task call the same tools equally often: one represents all of them.
 kinds AS (
   SELECT
     task_id,
@@ -112,7 +113,7 @@ likenesses AS (
   GROUP BY failed, successful
 ),
 
--- Where neither calls a tool, they are alike.
+-- If neither calls a tool, they are equal.
 closest AS (
   SELECT
     pairs.failed,

@@ -1,4 +1,4 @@
--- Which metrics could not be scored, for how many trajectories, and why.
+-- Metrics that could not be scored, with the number of trajectories and the reason.
 --
 -- Reads:
 --   scores

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 LEVEL: Final = 0.95
-"""The share of intervals that hold what they estimate, unless another is asked for."""
+"""The share of intervals that hold the estimated value, by default."""
 RESAMPLES: Final = 2_000
 SEED: Final = 0
 MIN_TASKS: Final = 5
@@ -22,7 +22,7 @@ MIN_TASKS: Final = 5
 
 
 class Interval(NamedTuple):
-    """Where the rate may lie."""
+    """An interval for a rate."""
 
     low: float
     high: float
@@ -54,7 +54,7 @@ def bootstrap(
 
     Args:
         numerators: One for each task, in the order of task ids.
-        denominators: Likewise; greater than 0.
+        denominators: The same; greater than 0.
         level: The share of the resamples that it holds.
 
     Returns:
@@ -99,7 +99,7 @@ def percentile(ordered: Sequence[float], share: float) -> float:
 def _picks(tasks: int) -> npt.NDArray[np.intp]:
     """Return the task that each resample draws: one row (by resample) for each draw.
 
-    The stream of this generator is fixed by its definition, whatever the version of numpy.
+    The stream of this generator is fixed by its definition, in every version of numpy.
     """
     outputs = np.random.PCG64(SEED).random_raw(RESAMPLES * tasks)
     picks = (outputs % tasks).astype(np.intp).reshape(RESAMPLES, tasks)

@@ -1,7 +1,7 @@
 """Jeffreys' posteriors of shares, drawn as a Latin hypercube; pure, the same bits everywhere.
 
-Each posterior stands at evenly spaced shares of its mass, in an order that a fixed stream mixes,
-so that several of them are independent.
+Each posterior is drawn at evenly spaced shares of its mass. A fixed stream mixes their order, so
+that several posteriors are independent.
 """
 
 from functools import lru_cache

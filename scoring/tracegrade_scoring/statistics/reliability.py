@@ -34,7 +34,7 @@ class Attempts(NamedTuple):
     valid: int
     """Attempts of known success."""
     correct: int
-    """Of these, successful."""
+    """Successful attempts among them."""
     invalid: int = 0
     """Attempts of unknown success: the verifier or the infrastructure failed."""
 
@@ -44,7 +44,7 @@ class AttemptCounts(NamedTuple):
 
     tasks: list[Attempts]
     dropped: int
-    """Tasks with fewer attempts than asked for."""
+    """Tasks with fewer attempts than requested."""
 
 
 class Pass(NamedTuple):
@@ -107,18 +107,18 @@ def passes(
     """Return pass@k and pass^k for each k from 1 for which the estimator has a value.
 
     `unbiased` ends at the smallest number of valid attempts of a task: a larger k is not
-    applicable. The others go on to `largest_k` and say that they extrapolate. A task without a
-    valid attempt says nothing about any k and is left out.
+    applicable. The others continue to `largest_k` and are marked as extrapolated. A task without a
+    valid attempt is left out.
 
     Intervals: Wilson where each task has one attempt, else a bootstrap over tasks (none for fewer
-    than 5 tasks); of `bayes_pooled` the quantiles of its posterior. An interval of a rate p
+    than 5 tasks); for `bayes_pooled` the quantiles of its posterior. An interval of a rate p
     becomes one of p^k by its ends.
 
     Args:
         tasks: One for each task of one cohort, in the order of task ids (for the bootstrap).
         estimator: unbiased | plug_in | pooled | bayes_pooled.
-        largest_k: Where to end at the latest.
-        level: Of the intervals, between 0 and 1.
+        largest_k: The largest k.
+        level: Level of the intervals, between 0 and 1.
 
     Returns:
         Nothing if no task was tried.

@@ -1,8 +1,8 @@
 """Adds scores up by cohort, category, task and metric, exactly, so that sums can be kept.
 
-Doubles are added as whole multiples of 2**-60: no order of rows, no splitting into buckets and no
-earlier run changes a bit of the result, and what is no longer so can be taken off again. That is
-how release scores follow a small change without reading the whole lake.
+Doubles are added as whole multiples of 2**-60. No order of rows, no splitting into buckets and no
+earlier run changes a bit of the result, and outdated values can be subtracted again. That is how
+release scores follow a small change without reading the whole lake.
 
 Such a multiple is four digits of base 2**32, each added up in doubles, which are exact below
 2**53; the engine puts them together.
@@ -84,7 +84,7 @@ def read_scores(con: duckdb.DuckDBPyConnection, condition: str) -> pa.RecordBatc
 
 
 def wide_scores(con: duckdb.DuckDBPyConnection) -> str:
-    """Return what stands behind FROM for `trajectory_scores` with a column for each own metric.
+    """Return the text after FROM for `trajectory_scores` with a column for each own metric.
 
     Args:
         con: Holds `trajectory_scores` and `custom_scores`.
@@ -111,7 +111,7 @@ def _quoted(name: str) -> str:
 
 
 def metrics_in(schema: pa.Schema) -> list[str]:
-    """Return the columns that are scores, also where these stand in a dictionary."""
+    """Return the columns that are scores, also if they are in a dictionary."""
     types = {field.name: field.type for field in schema}
     values = {
         name: type_.value_type if pa.types.is_dictionary(type_) else type_
@@ -164,14 +164,14 @@ def _put_together(sign: int) -> str:
 
 
 class _Rows(NamedTuple):
-    """Where scores belong and what they weigh, by the kinds of rows that there are."""
+    """Groups and weights of scores, by the kinds of rows."""
 
     kinds: Places
-    """Of each row."""
+    """Kind of each row."""
     groups: Places
-    """Of each kind: number of its cohort, category and task."""
+    """For each kind, the number of its cohort, category and task."""
     weights: Doubles
-    """Of each kind."""
+    """Weight of each kind."""
 
 
 def _added_up(scores: pa.RecordBatch) -> pa.Table:
@@ -204,9 +204,9 @@ def _numbered(columns: Iterable[pa.Array]) -> tuple[Places, Places]:
 
 
 def _cell(score: pa.Array, rows: _Rows, size: int) -> Columns:
-    """Return what is counted of one metric for each group, and the digits of what is added up.
+    """Return the counts of one metric for each group, and the digits of its sums.
 
-    Equal scores of rows of one kind are added up at once. Runs that are no attempts are in none.
+    Equal scores of rows of one kind are added up at once. Runs that are not attempts do not count.
     """
     cases, numbers = _cases(score)
     pairs = pa.array(rows.kinds * len(cases) + numbers).value_counts()

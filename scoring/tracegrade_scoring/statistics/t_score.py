@@ -33,7 +33,7 @@ class Axes(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """How much each axis counts; all greater than 0."""
+    """The weight of each axis; all greater than 0."""
 
     tsa: float
     pq: float
@@ -70,12 +70,12 @@ PRESETS: Final[Mapping[str, Weights]] = {
 
 
 def parse_weights(text: str) -> Weights:
-    """Return the weights that somebody typed: the name of a preset, or `tsa=1.5,pq=1,ra=0.3`.
+    """Return the weights that the user typed: the name of a preset, or `tsa=1.5,pq=1,ra=0.3`.
 
     An axis that is not named keeps its default weight.
 
     Raises:
-        BadWeights: It is neither, or a weight is not a number greater than 0.
+        BadWeights: The text is neither, or a weight is not a number greater than 0.
     """
     if text.strip() in PRESETS:
         return PRESETS[text.strip()]
@@ -85,7 +85,7 @@ def parse_weights(text: str) -> Weights:
         weight = _positive(number)
         if not equals or name not in Weights._fields or weight is None:
             msg = (
-                f"--weights '{text}' makes no T-Score: '{part.strip()}' is no weight of an axis; "
+                f"--weights '{text}' makes no T-Score: '{part.strip()}' is not an axis's weight; "
                 f"give {', '.join(PRESETS)}, or a number above 0 for each of "
                 f"{', '.join(Weights._fields)}, such as tsa=1.2,pq=1,ra=0.8"
             )
@@ -171,7 +171,7 @@ def t_score(axes: Axes, weights: Weights = PRESETS[DEFAULT], *, literal: bool = 
 
 
 class AxisSums(NamedTuple):
-    """What one task adds to one axis: a numerator and a denominator greater than 0."""
+    """The terms of one task on one axis: a numerator and a denominator greater than 0."""
 
     numerator: float
     denominator: float
@@ -202,14 +202,14 @@ def t_score_interval(
 ) -> Interval | None:
     """Return the percentile interval of the T-Score over resampled tasks.
 
-    Each resample has three axes put together of the tasks drawn, and one T-Score; a resample in
-    which no task has some axis says nothing. Source: docs/metrics.md, sections 0.6 and 7.4.
+    Each resample computes the three axes and one T-Score from the tasks drawn. A resample without
+    a task for some axis does not count. Source: docs/metrics.md, sections 0.6 and 7.4.
 
     Args:
         tasks: One for each task, in the order of task ids.
-        weights: Of the axes.
-        level: The share of the resamples that it holds.
-        literal: Whether it is that of the article's own formula.
+        weights: Weights of the axes.
+        level: The share of the resamples in the interval.
+        literal: Whether to use the article's own formula.
 
     Returns:
         None for fewer than 5 tasks, or where an axis has no task.
@@ -240,7 +240,7 @@ def resampled_t_scores(
 def t_scores(
     axes: Sequence[npt.NDArray[np.float64]], weights: Weights = PRESETS[DEFAULT]
 ) -> npt.NDArray[np.float64]:
-    """Return the T-Score of each place of three axes, the first of which is from 0 to 1."""
+    """Return the T-Score at each position of three axes; the first axis is from 0 to 1."""
     tsa, pq, ra = axes
     with np.errstate(divide="ignore", invalid="ignore"):  # an axis of 0 makes the T-Score 0
         return fsum(weights) / (weights.tsa / (10 * tsa) + weights.pq / pq + weights.ra / ra)

@@ -1,9 +1,9 @@
 """Classifies an agent's readiness into tiers, from pass@1 and pass^3.
 
 Source: [Agentic], the classification table; docs/metrics.md, section 8.6. Its second row is
-unreachable by the values of the same trials (pass^3 > .70 follows from pass@1 > .90). The tier
-that is said goes by lower ends, which can reach it (`readiness_labels.py`). The table says nothing
-of pass@1 > .90 with pass^3 < .30, which only these can meet: it is `Needs improvement` here.
+unreachable by the values of the same trials (pass^3 > .70 follows from pass@1 > .90). The reported
+tier uses lower ends, which can reach it (`readiness_labels.py`). The table has no row for pass@1 >
+.90 with pass^3 < .30, which only lower ends can meet: it is `Needs improvement` here.
 """
 
 from collections.abc import Sequence
@@ -40,12 +40,13 @@ class Tier(NamedTuple):
     attempts: int = 0
     """Attempts at these tasks."""
     flags: tuple[str, ...] = ()
-    """insufficient_sample (fewer than 10 tasks), small_sample (fewer than 20 attempts): no tier is
-    said. Source: docs/metrics.md, section 0.11."""
+    """insufficient_sample (fewer than 10 tasks), small_sample (fewer than 20 attempts): there is
+    no tier. Source: docs/metrics.md, section 0.11.
+    """
 
     @property
     def carried(self) -> Carried:
-        """The tier that the sample carries, which is all that is said."""
+        """The tier that the sample supports; only this tier is reported."""
         if self.pass_at_1_least is None or self.reason:
             return Carried(None, at_least=False, reason=self.reason)
         least = tier_of(self.pass_at_1_least, self.pass_hat_3_least)
@@ -57,7 +58,7 @@ def classify(tasks: Sequence[Attempts], level: float = LEVEL) -> Tier:
 
     Args:
         tasks: One for each task, in the order of task ids.
-        level: Of the intervals whose lower ends make the tier that is said.
+        level: Level of the intervals whose lower ends give the reported tier.
     """
     thrice = [task for task in tasks if task.valid >= TRIES]
     gone_by = thrice or [task for task in tasks if task.valid]
@@ -93,7 +94,7 @@ def _flags(tasks: int, attempts: int) -> tuple[str, ...]:
 def tier_of(pass_at_1: float, pass_hat_3: float | None) -> str | None:
     """Return the tier of a pair; None if it needs pass^3 and there is none.
 
-    Both are compared as rounded to 9 decimals (docs/metrics.md, section 0.10).
+    The two values are compared as rounded to 9 decimals (docs/metrics.md, section 0.10).
     """
     once = round(pass_at_1, 9)
     if once <= 0.90:

@@ -51,8 +51,8 @@ def unknown_names(
 ) -> Iterator[Problem]:
     """Yield a problem for each tool name that no loaded file declares.
 
-    An alternative of which nothing is known is an error, since it is never a better one. Elsewhere
-    a name is enough, so it may only be a typing error.
+    An unknown alternative is an error, since it is never a better one. Elsewhere a name is enough,
+    so an unknown name may only be a typing error.
     """
     for path, name in _tool_names(file) if tools else ():
         if name not in tools:
@@ -62,7 +62,7 @@ def unknown_names(
 
 
 def _no_calls(source: SourceFile, file: TaskFile, tools: Mapping[str, Tool]) -> Iterator[Problem]:
-    """Yield a note for each expected tool of which a file says that it is not called."""
+    """Yield a note for each expected tool that a file declares not to be called."""
     for task_id, task in file.tasks.items():
         for i, expected in enumerate(task.expected or ()):
             for path, name in _expected_tools(("tasks", task_id, "expected", i), expected):
@@ -248,7 +248,7 @@ def _check_sub_goal(
 
 
 def _check_graphs(source: SourceFile, path: KeyPath, task: Task) -> Iterator[Problem]:
-    """Yield what is wrong with the plan graphs of a task, one by one and together."""
+    """Yield the faults of a task's plan graphs, one by one and together."""
     if task.graphs:
         yield from _check_places(source, path, task)
     graphs = {
@@ -297,11 +297,13 @@ def _check_places(source: SourceFile, path: KeyPath, task: Task) -> Iterator[Pro
     for name, sub_goal in task.sub_goals.items():
         at = (*path, "sub_goals", name)
         if name not in placed:
-            fact = f"task '{path[1]}': sub-goal '{name}' stands in no graph"
+            fact = f"task '{path[1]}': sub-goal '{name}' is in no graph"
             yield source.problem(at, fact, "put it into one, or leave it out")
         if sub_goal.deps or sub_goal.any_of:
-            fact = f"task '{path[1]}': sub-goal '{name}' has deps or any_of beside 'graphs'"
-            yield source.problem(at, fact, "say them in each graph")
+            fact = (
+                f"task '{path[1]}': sub-goal '{name}' has deps or any_of in addition to 'graphs'"
+            )
+            yield source.problem(at, fact, "write them in each graph")
 
 
 def _undescribed(

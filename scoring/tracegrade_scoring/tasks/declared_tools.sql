@@ -1,4 +1,4 @@
--- What spans declare of each tool that was called, as its calls mostly do.
+-- Declarations of each called tool on spans: those that most of its calls have.
 --
 -- Values that a task file cannot have are left out.
 --
@@ -6,8 +6,10 @@
 --   steps
 -- Columns:
 --   tool_name  VARCHAR  One row each.
---   effect     VARCHAR  read | write | destructive; NULL if none is declared. Of equals the first.
---   cost       DOUBLE   At least 0; NULL if none is declared. Of equals the least.
+--   effect     VARCHAR  read | write | destructive; NULL if none is declared. The first if several
+--                       are equally common.
+--   cost       DOUBLE   At least 0; NULL if none is declared. The least if several are equally
+--                       common.
 -- Order:
 --   tool_name
 SELECT

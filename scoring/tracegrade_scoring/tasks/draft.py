@@ -1,7 +1,8 @@
 """Successful runs of a lake → a task file to correct (`tracegrade tasks draft`).
 
-What agents did is not a standard to judge them by; it is a start for a person to correct. What
-the runs cannot say, such as the effect of a tool that no span declares, stands as a comment.
+The actions of agents are not a standard for judging them; the draft is a start for a person to
+correct. Facts that the runs lack, such as the effect of a tool that no span declares, are
+comments.
 """
 
 import json
@@ -29,23 +30,23 @@ UNKNOWN_CALLS: Final = "        # serves: [which tools?]"
 
 @dataclass(frozen=True)
 class DraftedFrom:
-    """Which runs a draft reads."""
+    """The runs that a draft reads."""
 
     agent_name: str | None = None
     """Only runs of this agent; None for all."""
     any_outcome: bool = False
     """Runs that are not known to have succeeded, too."""
     trajectories: Sequence[str] = ()
-    """These runs alone, whatever became of them; none for all."""
+    """Only these runs, however they ended; empty for all."""
 
     @property
     def runs(self) -> str:
-        """What they are called in comments."""
+        """The name of these runs in comments."""
         return "runs" if self.any_outcome or self.trajectories else "successful runs"
 
 
 class Declared(NamedTuple):
-    """What spans declare of a tool; a row of `declared_tools.sql`."""
+    """Declarations of a tool on spans; a row of `declared_tools.sql`."""
 
     name: str
     effect: str | None
@@ -74,7 +75,7 @@ class CallSequence(NamedTuple):
     least_calls: int = 0
     """The fewest that any of the same runs needed."""
     proposed: Sequence[Proposed] = ()
-    """Of the runs of the task (1,000 at most); none where their spans declare sub-goals."""
+    """Sub-goals of the runs of the task (1,000 at most); none if their spans declare sub-goals."""
 
     @property
     def calls(self) -> list[dict[str, Any]]:
@@ -135,9 +136,9 @@ def draft_file(lake: Lake, chosen: DraftedFrom, note: Callable[[str], object]) -
     """Return a task file with each task's most common path and sub-goals, as YAML with comments.
 
     Args:
-        lake: The lake; a run succeeded if its scores, or else its trace, say so.
-        chosen: Which runs.
-        note: Gets a line about what was found.
+        lake: The lake; a run succeeded if its scores, or else its trace, mark it as successful.
+        chosen: The runs to read.
+        note: Gets a line about the result.
 
     Raises:
         NothingToDraft: There is no such run.
@@ -236,7 +237,7 @@ def _slug(agent_name: str | None) -> str:
 
 
 def _yaml(value: Any) -> str:
-    """Return a value as it stands in a flow mapping of YAML, on one line."""
+    """Return a value in the form of a flow mapping of YAML, on one line."""
     text: str = yaml.safe_dump(
         [value], default_flow_style=True, allow_unicode=True, width=10**9, sort_keys=False
     )

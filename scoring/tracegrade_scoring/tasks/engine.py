@@ -41,7 +41,7 @@ def json_path_fault(path: str) -> str | None:
 
 @cache
 def pattern_fault(pattern: str) -> str | None:
-    """Return why a pattern is none of RE2, as the engine knows it; None if it is one."""
+    """Return why a pattern is not valid RE2, according to the engine; None if it is valid."""
     if len(pattern) > MAX_PATTERN_CHARS:
         return f"it has more than {MAX_PATTERN_CHARS:,} characters"
     fault = _fault(f"SELECT regexp_matches('', given) {_FROM_ROWS}", pattern)
@@ -49,7 +49,8 @@ def pattern_fault(pattern: str) -> str | None:
 
 
 _FROM_ROWS: Final = "FROM (VALUES ($given), ($given)) AS givens (given)"
-"""As the job reads what is given: from rows. Of constants the engine can do more."""
+"""The form in which the job reads given values: from rows. The engine can do more with constants.
+"""
 
 
 @cache

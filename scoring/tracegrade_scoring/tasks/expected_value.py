@@ -5,12 +5,12 @@
     {matches: RE2}             a text in which the pattern is found anywhere
     {about: 10, within: 0.01}  a number between 9.99 and 10.01, bounds included
     {exactly: VALUE}           equal to VALUE, be it written like one of these
-    {any_of: [A, B]}           fits A or B, each of which may be any of these
+    {any_of: [A, B]}           fits A or B; each may be any of these
     {optional: A}              absent, or fits A
 
-A mapping with one of these keys is always a rule. Inside other values only `any_of` and `optional`
-are: `{unit: {any_of: [C, F]}}` stands for the objects that it can be. For the others a JSON path
-leads there.
+A mapping with one of these keys is always a rule. Inside other values, only `any_of` and
+`optional` are rules: `{unit: {any_of: [C, F]}}` means all objects that it can be. For other rules
+inside a value, use a JSON path to their place.
 """
 
 import json
@@ -38,7 +38,7 @@ ANYWHERE: Final = frozenset({"any_of", "optional"})
 """Rules that may stand inside other values."""
 
 MAX_ALTERNATIVES: Final = 1_000
-"""Values that one rule may stand for; each is compared with what every call gave."""
+"""Limit of the values of one rule; each is compared with the values of every call."""
 
 _NUMBER: Final = {"type": "number"}
 
@@ -80,7 +80,7 @@ class ExpectedValue(NamedTuple):
     optional: bool = False
     """It may be absent."""
     rule: str | None = None
-    """Canonical JSON of the rule of which it is an alternative; None if it stands alone."""
+    """Canonical JSON of the rule that has it as an alternative; None if it is not in a rule."""
 
 
 _ABSENT: Final = ExpectedValue(None)
@@ -88,7 +88,7 @@ _ABSENT: Final = ExpectedValue(None)
 
 
 def rule_key(value: object, keys: Collection[str] = KEYS) -> str | None:
-    """Return which kind of rule is meant, of those that can stand there; None for a value."""
+    """Return the kind of a rule, among the kinds allowed at its place; None for a value."""
     return next((key for key in keys if isinstance(value, dict) and key in value), None)
 
 
@@ -108,7 +108,7 @@ def bound_names(value: Any) -> Iterator[str]:
 
 
 def _choices(value: Any) -> list[Any]:
-    """Return the values of which a rule takes one; none for what is no such rule."""
+    """Return the alternative values of a rule; none for other values."""
     match rule_key(value):
         case "any_of" if isinstance(value["any_of"], list):
             return list(value["any_of"])
@@ -124,7 +124,7 @@ def as_key(name: str) -> str:
 
 
 def literally(value: Any) -> Any:
-    """Return how a value is written that is meant as it is."""
+    """Return the written form of a value that is meant literally."""
     return {"exactly": value} if rule_key(value) or _holds_rule(value) else value
 
 
@@ -177,11 +177,11 @@ def _alternatives(value: Any) -> Iterator[ExpectedValue]:
 
 
 def _forms(value: Any, keys: Collection[str] = ANYWHERE) -> Iterator[Any]:
-    """Yield the plain values that a value with rules inside stands for; `_ABSENT` for none.
+    """Yield the plain values of a value with rules inside; `_ABSENT` for an absent one.
 
     Args:
         value: Any.
-        keys: The kinds of rules that can stand there.
+        keys: The kinds of rules that are allowed there.
     """
     key = rule_key(value, keys)
     if key == "exactly":
@@ -207,16 +207,16 @@ def _without_absent(value: Any, parts: Sequence[Any]) -> Any:
 
 
 def _in_rule(keys: Collection[str]) -> Collection[str]:
-    """Return the kinds of rules that can stand in a rule that stands where these can."""
+    """Return the kinds of rules allowed inside a rule at a place that allows these kinds."""
     return keys if keys is KEYS else ANYWHERE | {"exactly"}
 
 
 def faults(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield (fact, way out) of what is wrong with a rule; nothing for a plain value."""
+    """Yield (fact, way out) of the faults in a rule; nothing for a plain value."""
     found = list(_faults(value, KEYS))
     yield from found
     if not found and (number := _number_of_forms(value, KEYS)) > MAX_ALTERNATIVES:
-        fact = f"it stands for {number:,} values, more than {MAX_ALTERNATIVES:,}"
+        fact = f"it has {number:,} alternative values, more than {MAX_ALTERNATIVES:,}"
         yield fact, "give JSON paths into it values of their own, like $.order.state"
 
 
@@ -240,7 +240,7 @@ def _faults(value: Any, keys: Collection[str]) -> Iterator[tuple[str, str]]:
         return
     for other in sorted(set(value) - KEYS[key]):
         way_out = "remove it, or write {exactly: {...}} if the object itself is meant"
-        yield f"unknown key '{other}' beside '{key}'", way_out
+        yield f"unknown key '{other}' next to '{key}'", way_out
     yield from _rule_faults(key, value)
     for part in _choices(value) if key in ANYWHERE else ():
         inner = rule_key(part)
@@ -252,7 +252,7 @@ def _faults(value: Any, keys: Collection[str]) -> Iterator[tuple[str, str]]:
 
 
 def _rule_faults(key: str, value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the faults of one rule beside those of the values in it."""
+    """Yield the faults of one rule, without those of the values in it."""
     if key == "input" and value.get("as", "text") not in ("text", "number"):
         yield f"as is {value['as']!r}", "it should be 'text' or 'number'"
     if key == "matches":
@@ -279,7 +279,7 @@ def _is_number(value: object) -> bool:
 
 
 class ArgumentPath(NamedTuple):
-    """Where in the arguments of a call a value stands."""
+    """The place of a value in the arguments of a call."""
 
     pointer: str
     """JSON pointer, or a JSON path."""
@@ -305,7 +305,7 @@ def argument_path(key: str) -> ArgumentPath:
 
 
 def argument_path_faults(key: str) -> Iterator[tuple[str, str]]:
-    """Yield (fact, way out) of a key of `arguments` that leads to no one value."""
+    """Yield (fact, way out) of a key of `arguments` that does not lead to exactly one value."""
     fault = engine.json_path_fault(key) if is_path(key) else None
     if fault is None and is_path(key) and not _FIRST.match(key):
         fault = "arguments have names, not numbers"

@@ -1,9 +1,9 @@
-"""Says why a SQL expression of a task file is not one over an attempt's own steps alone.
+"""Finds why a SQL expression of a task file is not limited to an attempt's own steps.
 
-The engine reads no other files and reaches no network; but an expression could still look at other
-attempts or tables, ask for the time, or depend on an order that nothing fixes, and then the same
-lake would not give the same scores. So the parsed expression may hold columns of `steps`,
-constants, operators, and functions of which the engine says that they are consistent.
+The engine reads no other files and reaches no network. But an expression could still read other
+attempts or tables, read the time, or depend on an order that is not fixed. Then the same lake
+would not give the same scores. So the parsed expression may hold only columns of `steps`,
+constants, operators, and functions that the engine marks as consistent.
 """
 
 import json
@@ -19,7 +19,9 @@ from tracegrade_queries.schema import STEPS
 MAX_CHARS: Final = 100_000
 
 MAX_LEVELS: Final = 800
-"""Of the parsed expression as JSON, which has about two for each level of operators."""
+"""Limit of the levels of the parsed expression as JSON, which has about two for each operator
+level.
+"""
 
 _SELECTED: Final = "select_list"
 
@@ -37,7 +39,7 @@ _NEEDS_ORDER: Final = frozenset(
 """Aggregates whose result depends on the order of rows, which is free."""
 
 _CLOCKS: Final = frozenset({"current_localtime", "current_localtimestamp"})
-"""Of these and of `age` with one argument DuckDB 2.0.0 says that they are consistent."""
+"""DuckDB 2.0.0 marks these, and `age` with one argument, as consistent."""
 
 _INEXACT: Final = ("approx_", "reservoir_")
 """Beginnings of the names of aggregates that only estimate."""
@@ -46,10 +48,10 @@ _COLUMNS: Final = frozenset(column.name for column in STEPS.columns)
 
 
 def forbidden(con: duckdb.DuckDBPyConnection, sql: str) -> str | None:
-    """Return what the expression holds that it may not; None for nothing, or if it is not SQL.
+    """Return a forbidden part of the expression; None without one, or if it is not SQL.
 
     Args:
-        con: Any connection; it is asked how the expression reads, and runs nothing of it.
+        con: Any connection; it only parses the expression, and does not run it.
         sql: A boolean expression, aggregated over the attempt's rows of `steps`.
     """
     if len(sql) > MAX_CHARS:
@@ -84,7 +86,7 @@ def as_boolean(sql: str) -> str:
 
 
 def _serialized(con: duckdb.DuckDBPyConnection, sql: str) -> str:
-    """Return how the engine reads a query for the expression, as JSON.
+    """Return the engine's parse of a query for the expression, as JSON.
 
     It has no brackets around it, so that none of its own can close them.
     """
@@ -108,7 +110,7 @@ def _parsed(serialized: str) -> dict[str, Any] | None:
 
 @cache
 def _nothing_else() -> dict[str, Any]:
-    """Return what a query holds beside the expression, if that is all that it asks."""
+    """Return the parts of a query around the expression, if it has nothing else."""
     with duckdb.connect() as con:
         query: dict[str, Any] = json.loads(_serialized(con, "TRUE"))["statements"][0]["node"]
     del query[_SELECTED]
@@ -167,14 +169,15 @@ def unsteady(con: duckdb.DuckDBPyConnection, node: dict[str, Any]) -> str | None
 def _consistent(con: duckdb.DuckDBPyConnection) -> frozenset[str]:
     """Return the names of functions that depend on nothing but their arguments and the time zone.
 
-    What is consistent for some types, and within a query for others, depends on the time zone
-    there, which is always UTC: DuckDB 2.0.1 says so of `+`, since it takes times with a zone.
+    Some functions are consistent for some types, and only within a query for others. These depend
+    on the time zone, which is always UTC here: DuckDB 2.0.1 marks `+` in this way, since it takes
+    times with a zone.
     """
     found = con.sql(
         "SELECT function_name FROM duckdb_functions() GROUP BY function_name "
         "HAVING bool_and(coalesce(stability LIKE 'CONSISTENT%', FALSE)) "
         "AND bool_or(stability = 'CONSISTENT') "
-        # Those of lists, such as list_sum, are macros of consistent functions.
+        # Functions of lists, such as list_sum, are macros of consistent functions.
         "OR bool_and(function_type = 'macro' AND starts_with(function_name, 'list_'))"
     )
     return frozenset(name for (name,) in found.fetchall())

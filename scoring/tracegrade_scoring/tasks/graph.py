@@ -1,6 +1,6 @@
 """A task's sub-goal graph: its faults, its variants, and which sub-goals each one depends on.
 
-Pure: it knows no lake and no calls, and is asked once for each distinct graph. The check of task
+Pure: it reads neither a lake nor calls, and runs once for each distinct graph. The check of task
 files and the scores read graphs by the same functions.
 
 Example: `decide: {any_of: [[refund], [escalate]]}` makes two variants, one without `escalate` and
@@ -61,10 +61,11 @@ class Fault(NamedTuple):
 
 
 def faults(graphs: Sequence[Graph]) -> list[list[Fault]]:
-    """Return all that is wrong with each graph of a task, in file order.
+    """Return all faults of each graph of a task, in file order.
 
-    Of cycles each is named that a walk along the edges in file order closes: without their last
-    edges there would be none. Too many variants over all graphs together are a fault of the last.
+    It names each cycle that a walk along the edges in file order closes: without their last edges
+    there would be no cycle. Too many variants over all graphs together are a fault of the last
+    graph.
     """
     found = [_faults(graph) for graph in graphs]
     if graphs and not any(fault.in_variants for each in found for fault in each):
@@ -87,7 +88,7 @@ def _faults(graph: Graph) -> list[Fault]:
 def variants(graph: Graph) -> list[Variant]:
     """Return every combination of one path per group, in file order; at most one too many.
 
-    A group is asked only where its owner is in the variant. A sub-goal in no path is in each one.
+    A group counts only if its owner is in the variant. A sub-goal in no path is in each one.
     """
     members = set(chain.from_iterable(_members(node) for node in graph.values()))
     nodes = frozenset(name for name in graph if name not in members)
@@ -98,8 +99,8 @@ def variants(graph: Graph) -> list[Variant]:
 def prerequisites(graph: Graph, variant: Variant) -> dict[str, frozenset[str]]:
     """Return the direct prerequisites of each counted sub-goal of a variant, counted ones only.
 
-    An uncounted prerequisite stands for its own ones and for the members of the path chosen for
-    it: who depends on a choice depends on what was chosen.
+    An uncounted prerequisite is replaced by its own prerequisites and by the members of the path
+    chosen for it: a sub-goal that depends on a choice depends on the chosen path.
     """
     counted = (name for name in graph if name in variant.nodes and graph[name].counted)
     return {name: frozenset(_resolve(graph, variant, name)) for name in counted}

@@ -1,6 +1,6 @@
 """Expected actions that a data set holds → a task file (`tracegrade tasks from`).
 
-A task may stand in many records (one for each trial); they must expect the same.
+A task may be in many records (one for each trial); they must expect the same calls.
 """
 
 import json
@@ -23,11 +23,11 @@ COMPLETE: Final[dict[str, bool | str]] = {"true": True, "false": False, "writes"
 Note = Callable[[str], object]
 
 SHOWN_CHARS: Final = 200
-"""Of an action that cannot be read."""
+"""Limit of the characters shown of an unreadable action."""
 
 
 class _ExpectedOutcome(NamedTuple):
-    """What one record expects."""
+    """The expected outcome of one record."""
 
     location: str
     task: str

@@ -18,7 +18,7 @@ from tracegrade_scoring.tasks.model import Task, TaskFile, Tool, ToolCorrectness
 from tracegrade_scoring.tasks.readable import readable_part
 
 SUFFIXES: Final = (".yaml", ".yml")
-"""What counts as a task file in a folder."""
+"""Suffixes of the task files in a folder."""
 
 _KIND: Final = "task file"
 _WAY_OUT: Final = "give a task file or a folder of them"
@@ -33,11 +33,11 @@ _KEYS: Final[dict[str, type[BaseModel]]] = {
     "serves": model.Serves,
     "success": model.Criterion,
 }
-"""The class of the mappings that stand under each key."""
+"""The class of the mappings under each key."""
 
 
 class Specification(BaseModel):
-    """What trajectories are scored against: all loaded files together."""
+    """Tasks and tools that trajectories are scored against: all loaded files together."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -118,7 +118,7 @@ def load(paths: Sequence[Path]) -> Loaded:
 
 
 def parse(source: SourceFile) -> tuple[TaskFile | None, list[Problem]]:
-    """Return a task file as objects, or None and what is wrong with its shape."""
+    """Return a task file as objects, or None and the faults in its shape."""
     return parse_as(TaskFile, _KEYS, source)
 
 
@@ -175,7 +175,7 @@ def _hash(value: BaseModel) -> str:
 
 
 _NOT_HASHED: Final[Any] = {"tasks": {"__all__": {"reference", "documents"}}, "metrics": True}
-"""What no score of ours comes from: what judges alone read, and users' own metrics."""
+"""Parts that no built-in score depends on: inputs of judges only, and users' own metrics."""
 
 
 def _hash_text(value: object) -> str:

@@ -49,7 +49,7 @@ class Tool(_Strict):
 
 
 class Match(_Strict):
-    """Which trajectories without a task id belong to the task."""
+    """Assigns trajectories without a task id to the task."""
 
     agent_name: Name | None = None
     """Must be equal."""
@@ -96,18 +96,18 @@ def _pattern_or_bound(value: object) -> object:
 
 
 class Criterion(_Strict):
-    """What must hold; all given keys together."""
+    """A condition that must hold; all given keys must hold together."""
 
     answer: Annotated[
         Any,
         AfterValidator(_pattern_or_bound),
         WithJsonSchema({"type": ["string", "object"], "minLength": 1, "required": ["input"]}),
     ] = None
-    """RE2, or `{input: NAME}` for a bound value as it is; found anywhere in the final answer."""
+    """RE2, or `{input: NAME}` for a bound value unchanged; found anywhere in the final answer."""
     tool: Name | None = None
     """A call of this tool exists that has the given status and result."""
     status: Literal["ok", "error"] | None = None
-    """Of that call: `ok` = did not fail. None with `tool`: ok."""
+    """Status of that call: `ok` = did not fail. None with `tool`: ok."""
     arguments: dict[Name, Wanted] | None = None
     """As in `expected`, of that call (without `tool`: of any)."""
     result: dict[Name, Wanted] | None = None
@@ -115,16 +115,16 @@ class Criterion(_Strict):
     state: dict[Name, Wanted] | None = None
     """JSON path to value, in the last successful result that has the path."""
     judge: Name | None = None
-    """What a judge is asked, of a sub-goal that no rule can settle: a verdict says if it holds."""
+    """Question to a judge about a sub-goal that no rule can settle: a verdict says if it holds."""
     sql: Name | None = None
     """A boolean SQL expression aggregated over the trajectory's rows of `steps`."""
     any_of: Annotated[list["Criterion"], Field(min_length=1)] | None = None
-    """Criteria of which at least one must hold too."""
+    """Alternative criteria; at least one of them must hold too."""
 
     @model_validator(mode="after")
     def _asks_one_judge(self) -> Self:
         if any(criterion.judge for criterion in self.any_of or ()):
-            msg = "judge inside any_of; put it beside any_of: a verdict is on the whole sub-goal"
+            msg = "judge inside any_of; put it next to any_of: a verdict is on the whole sub-goal"
             raise ValueError(msg)
         return self
 
@@ -167,7 +167,7 @@ class Node(_Strict):
     deps: list[Name] = Field(default_factory=list)
     """Sub-goals that must be completed before it."""
     any_of: list[list[Name]] = Field(default_factory=list)
-    """Alternative paths, each a list of sub-goals, of which one is taken."""
+    """Alternative paths, each a list of sub-goals; one of them is taken."""
 
 
 class SubGoal(Node):
@@ -200,17 +200,20 @@ class Task(_Strict):
     scope: list[Name] | None = None
     """Tools inside the objective."""
     given: list[Name] = Field(default_factory=list)
-    """Inputs that a plan has without making them, beside the groups of `match.user_input`."""
+    """Inputs that a plan has without making them, in addition to the groups of `match.user_input`.
+    """
     can_fail: list[Name] | None = None
     """Tools, or ids of planned steps, whose failure a plan must provide for. None: all tools."""
     sub_goals: dict[Name, SubGoal] = Field(default_factory=dict)
     graphs: dict[Name, dict[Name, Node]] = Field(default_factory=dict)
-    """Several plan graphs of these sub-goals by name, of which the one that fits is scored."""
+    """Several plan graphs of these sub-goals by name; the one that fits is scored."""
     success: Annotated[Criterion | None, AfterValidator(_of_a_whole_task)] = None
     reference: Name | Annotated[list[Name], Field(min_length=1)] | None = None
     """The right answer, or that of each turn in order: a judge of answers compares with it."""
     documents: list[Name] = Field(default_factory=list)
-    """What a judge may read beside the trajectory, by the names that its judge file gives."""
+    """Documents that a judge may read in addition to the trajectory, by their names in its judge
+    file.
+    """
     x: dict[Name, Any] = Field(default_factory=dict)
     """Keys of the user's own, which metrics of the user's own read as `task_fields`."""
 
@@ -231,7 +234,7 @@ class TaskFile(_Strict):
 
 
 class ToolCorrectness(_Strict):
-    """How the dimensions of tool correctness make one score."""
+    """The way in which the dimensions of tool correctness make one score."""
 
     selection: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
     parameters: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0

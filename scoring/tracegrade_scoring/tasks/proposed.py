@@ -1,8 +1,8 @@
 """Sub-goals that a draft proposes: calls that the runs of a task have in common, and their order.
 
-A call is its tool and its essential arguments: what it is about, but for the agent's own wording.
-What most runs did is a sub-goal; what all of them did, where it writes, is critical. A sub-goal
-depends on what was done before it in every run that did it.
+A call is its tool and its essential arguments: its object, without the agent's own wording. A call
+of most runs is a sub-goal; a call of all runs that writes is critical. A sub-goal depends on the
+calls before it in every run that did it.
 """
 
 import json
@@ -46,7 +46,7 @@ class Proposed(NamedTuple):
 
     name: str
     call: ToolUse
-    """With arguments that are to be as they are here; None: whatever they are."""
+    """With arguments that must be equal to these; None: with any arguments."""
     is_critical: bool
     deps: Sequence[str]
     runs: int
@@ -56,7 +56,7 @@ class Proposed(NamedTuple):
 
     @property
     def serves(self) -> str | dict[str, str]:
-        """Which calls serve it: of several sub-goals of one tool, those about the same."""
+        """The calls that serve it; sub-goals of one tool differ by the object of the calls."""
         pattern = ".*".join(
             re.escape(f"{_canonical(key)}:{_canonical(value)}")
             for key, value in _object(self.call.arguments).items()
@@ -86,8 +86,8 @@ def proposed(
 
     Args:
         runs: The calls of each run, in order.
-        effects: Tool to its effect. Where none is known of the calls that all runs made, all of
-            these are critical, else those that write.
+        effects: Tool to its effect. If no effect is known for the calls that all runs made, all of
+            these are critical; otherwise only those that write.
     """
     walks = [_first_places([call for call in run if not _is_thinking(call)]) for run in runs]
     support = Counter(call for walk in walks for call in walk)
@@ -114,9 +114,9 @@ def proposed(
 
 
 def fewest_calls(runs: Sequence[Sequence[ToolUse]], effects: Mapping[str, str | None]) -> int:
-    """Return the fewest calls of a run, of which none thinks or repeats another.
+    """Return the fewest calls of a run, without calls that think or repeat another.
 
-    A call repeats one that is equal, if all between them only read.
+    A call repeats an equal call if all calls between them only read.
     """
     return min(sum(1 for _ in _needed(run, effects)) for run in runs)
 
@@ -143,7 +143,7 @@ def _object(text: str | None) -> dict[str, Any]:
 
 
 def _canonical(text: str) -> str:
-    """Return a text as it stands in canonical JSON."""
+    """Return the canonical JSON form of a text."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -199,7 +199,7 @@ def _mean_position(call: ToolUse, walks: Sequence[Mapping[ToolUse, int]]) -> flo
 def _before(
     call: ToolUse, calls: Sequence[ToolUse], walks: Sequence[Mapping[ToolUse, int]]
 ) -> set[ToolUse]:
-    """Return what stands before a call in each run that has it."""
+    """Return the calls before a call in each run that has it."""
     having = [walk for walk in walks if call in walk]
     return {
         other
@@ -209,7 +209,7 @@ def _before(
 
 
 def _direct(before: set[ToolUse], all_before: Mapping[ToolUse, set[ToolUse]]) -> list[ToolUse]:
-    """Return those of the calls that stand before none of the others."""
+    """Return the calls that come before none of the others."""
     return sorted(
         call for call in before if not any(call in all_before[other] for other in before)
     )

@@ -1,8 +1,8 @@
-"""The part of a task file that has a right shape, so that one run shows all that is wrong with it.
+"""The valid part of a task file, so that one run shows all of the file's faults.
 
-Checks of names, patterns and graphs need a file as objects. Where the shape of a part is wrong,
-the rest takes its place in the checks without it; what stands under a name keeps the name, and
-items of a list keep their places, so that nothing seems missing that is only wrong.
+Checks of names, patterns and graphs need a file as objects. If the shape of a part is wrong, the
+checks use the rest without it. Names and list positions are kept, so that a faulty part does not
+look like a missing one.
 """
 
 import copy
@@ -33,7 +33,7 @@ def readable_part(values: Any) -> TaskFile | None:
         try:
             return TaskFile.model_validate(values)
         except ValidationError as error:
-            # What stands last goes first, and what is inside before what it is in.
+            # The last fault goes first, and an inner part before the part around it.
             faults = error.errors(include_url=False, include_context=False, include_input=False)
             for fault in sorted(faults, key=lambda each: (-len(each["loc"]), str(each["loc"]))):
                 path = tuple(part for part in fault["loc"] if part != "[key]")
@@ -42,7 +42,7 @@ def readable_part(values: Any) -> TaskFile | None:
 
 
 def _leave_out(values: dict[str, Any], path: KeyPath) -> None:
-    """Take out of the file what is wrong at a path, or the least around it that can be."""
+    """Remove the fault at a path from the file, or the least around it that can be removed."""
     if path == ("version",) or not path:
         values["version"] = 1
     elif _is_referred_to(path):
@@ -67,7 +67,7 @@ def _leave_out_item(values: dict[str, Any], path: KeyPath) -> None:
 
 
 def _is_referred_to(path: KeyPath) -> bool:
-    """Return whether other parts of a task name what stands there, so that none can be checked."""
+    """Return whether other parts of a task refer to this place, so that they cannot be checked."""
     of_task = path[2:] if path[0] == "tasks" else ()
     return (
         of_task[:1] == ("match",)
@@ -87,7 +87,7 @@ def _is_named(path: KeyPath) -> bool:
 
 
 def _put(values: dict[str, Any], path: KeyPath, value: dict[str, str]) -> None:
-    """Replace what stands at a path; what is so already is wrong by its name, and goes."""
+    """Replace the value at a path; if it was replaced before, its name is wrong: remove it."""
     holder: Any = _at(values, path[:-1])
     key: Any = path[-1]
     if isinstance(holder, dict) and holder.get(key) == value:

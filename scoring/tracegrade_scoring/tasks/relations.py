@@ -23,9 +23,9 @@ from tracegrade_scoring.tasks.model import Criterion, Expected, SubGoal
 RelationRow: TypeAlias = tuple[object, ...]
 
 
-# What is asked of one value. Either `value`, canonical JSON (beside `pattern` or bounds the rule
-# itself, to be shown), or `input`, the name of a bound value, taken as `input_type`. `optional`:
-# it may be absent. `rule`: JSON of a rule that has alternatives, each of which is a row.
+# The conditions on one value. Either `value`, canonical JSON (with `pattern` or bounds, the rule
+# itself, for display), or `input`, the name of a bound value, taken as `input_type`. `optional`:
+# it may be absent. `rule`: JSON of a rule with alternatives; each alternative is a row.
 WANTED: Final = [
     ("value", TEXT),
     ("input", TEXT),
@@ -38,8 +38,8 @@ WANTED: Final = [
 ]
 
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
-    # What the evaluator knows of each tool; `schema` and unknowns are NULL if not given. `kind`:
-    # what a call of it is, where its name does not say.
+    # The evaluator's facts about each tool; `schema` and unknowns are NULL if not given. `kind`:
+    # kind of its calls, if its name does not show it.
     "task_tools": pa.schema(
         [
             ("tool_name", TEXT),
@@ -130,7 +130,8 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
             ("any_of", pa.list_(TEXTS)),
         ]
     ),
-    # One row per key of the user's own. `value`: a text as it is, anything else as canonical JSON.
+    # One row per key of the user's own. `value`: a text unchanged, anything else as canonical
+    # JSON.
     "task_fields": pa.schema([("task_id", TEXT), ("field", TEXT), ("value", TEXT)]),
 }
 """The columns of each relation."""

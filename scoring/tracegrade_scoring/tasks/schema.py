@@ -10,5 +10,7 @@ from tracegrade_scoring.tasks.model import TaskFile
 
 def tasks_schema_text() -> str:
     """Return the schema as JSON, ending in a new line."""
-    description = "What agents are expected to do; docs/guides/write-tasks.md explains it."
+    description = (
+        "Tasks, and the behavior expected of agents; docs/guides/write-tasks.md explains them."
+    )
     return schema_text(TaskFile, "tracegrade task file", description)

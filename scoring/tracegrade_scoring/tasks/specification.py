@@ -18,15 +18,15 @@ MOST_SHOWN: Final = 100
 def usable_specification(
     path: Path | None, *, forget: bool = False, note: Callable[[str], object] = lambda _: None
 ) -> tuple[Specification, list[str]]:
-    """Return what to score against, and notes: graphs that are left out, undeclared tools.
+    """Return tasks and tools to score against, and notes: omitted graphs, undeclared tools.
 
     Args:
-        path: A task file or a folder of them; None leaves tasks and tools as the lake keeps them.
-        forget: That there are none, instead of a path.
+        path: A task file or a folder of them; None uses the tasks and tools stored in the lake.
+        forget: Whether to score without tasks and tools, instead of a path.
         note: Gets a line for each of several errors.
 
     Raises:
-        TaskFileInvalid: The files hold errors of another kind, or are to be forgotten.
+        TaskFileInvalid: The files hold errors of another kind, or `forget` is given too.
         TaskFileUnreadable: They cannot be read.
     """
     if path is None:
@@ -54,14 +54,14 @@ def weighted(
     threshold: float | None = None,
     compat: str | None = None,
 ) -> Specification:
-    """Return the specification with this way to make tool correctness; as it is without one.
+    """Return the specification with these settings of tool correctness; unchanged without any.
 
     Args:
         specification: Any.
         weights: As `selection=1,utilization=0`; a dimension that is not named has weight 1.
         threshold: The least tool correctness of a tool-correct attempt, 0 to 1; None: 1.
-        compat: `agentic` for the dimensions as that paper's text has them; `none` for ours, also
-            where the lake keeps the other. None says nothing.
+        compat: `agentic` for the dimensions as in that paper's text; `none` for the built-in ones,
+            also if the lake stores the other. None changes nothing.
 
     Raises:
         BadWeights: A dimension is unknown, or a weight is not a number, negative, or all are 0.

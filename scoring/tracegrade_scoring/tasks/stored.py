@@ -1,7 +1,7 @@
 """The specification that a lake keeps, for runs of `score` that are given none.
 
-Its own module because a lake outlives the files that it was scored against: without them a run
-would have no task, and every score that needs one would be gone.
+Its own module because a lake outlives the files that it was scored against. Without them a run
+would have no task, and every score that needs a task would be lost.
 """
 
 import json
@@ -28,17 +28,17 @@ TASK_DEFINITIONS: Final = Table(
     ),
     partition_by=(),
 )
-"""What a lake was scored against last."""
+"""The specification that a lake was scored against last."""
 
 NO_TASKS: Final = Specification(tools={}, tasks={})
-"""Says that there are no tasks and no tools, where an empty one would say nothing."""
+"""States that there are no tasks and no tools; an empty specification would leave them open."""
 
 
 def known_specification(lake: Lake, given: Specification) -> Specification:
-    """Return what is given, and of the fields that it does not set those that the lake keeps.
+    """Return the given specification, with the lake's values for fields that it does not set.
 
     Raises:
-        TaskFileInvalid: What the lake keeps was written by another version, and is needed.
+        TaskFileInvalid: The lake's specification is needed, and another version wrote it.
     """
     missing = Specification.model_fields.keys() - given.model_fields_set
     stored = _stored_fields(lake, missing)

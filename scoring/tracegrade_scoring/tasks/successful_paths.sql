@@ -1,10 +1,10 @@
 -- The most common way in which runs of each task succeeded, for task files to expect. Other runs
--- are read where that is asked.
+-- are read on request.
 --
--- A path is the tools of the calls of a run and its sub-agents that did not fail, in order, but
--- for calls without a name. A run succeeded if its scores say so, or, where it has none, its own
--- trace. An argument is constant if each of the runs gave it, with the same value, in its call at
--- that place.
+-- A path is the list of tools of the calls of a run and its sub-agents that did not fail, in
+-- order. Calls without a name are left out. A run succeeded if its scores say that it did, or,
+-- without scores, if its own trace says it. An argument is constant if each of the runs gave it,
+-- with the same value, in its call at that place.
 --
 -- Reads:
 --   attempt_members
@@ -15,18 +15,19 @@
 --   trajectory_scores
 -- Parameters:
 --   $agent_name   VARCHAR    Only runs of this agent; NULL for all.
---   $any_outcome  BOOLEAN    Runs that are not known to have succeeded, too.
---   $runs         VARCHAR[]  These runs alone, whatever became of them; NULL for all.
+--   $any_outcome  BOOLEAN    Also runs that are not known to have succeeded.
+--   $runs         VARCHAR[]  Only these runs, however they ended; NULL for all.
 -- Columns:
 --   agent_name   VARCHAR    NULL if none is named.
 --   task_id      VARCHAR    As scored, else as named by a span; NULL if not known. One row for
 --                           each agent and task.
---   path         VARCHAR[]  Where several are equally common, the first by its tools.
+--   path         VARCHAR[]  The first by its tools if several are equally common.
 --   runs         BIGINT     Runs that succeeded in this way.
 --   all_runs     BIGINT     Runs of the task that succeeded.
 --   all_calls    VARCHAR    JSON list of the runs of the task, at most the first 1,000 by id, each
 --                           a list of its calls that did not fail, in order, each with `tool` and
---                           `arguments` (text of JSON; null if it is none, or redacted or cut).
+--                           `arguments` (text of JSON; null if it is not JSON, or redacted or
+--                           cut).
 --   constants    VARCHAR    JSON list of the constant arguments, each with `position` (of the
 --                           call, from 1), `name` and `value`; [] if there are none, or for one
 --                           run.
@@ -74,7 +75,7 @@ calls AS (
     AND failed_calls.step_index IS NULL AS went_well
   FROM attempt_order
   INNER JOIN steps USING (trajectory_id, step_index)
-  -- Where the lake is scored, patterns of task files may show more of them.
+  -- If the lake is scored, patterns of task files may show more of them.
   LEFT JOIN failed_calls
     ON
       attempt_order.trajectory_id = failed_calls.step_trajectory_id

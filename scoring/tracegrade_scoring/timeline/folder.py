@@ -66,15 +66,15 @@ def run_path(trajectory_id: str) -> str:
 def write_folder(
     con: DuckDBPyConnection, lake: str, folder: Path, index: Callable[[RunPage], str]
 ) -> int:
-    """Write a page and those of the runs that it names; return how many runs these are.
+    """Write a page and the pages of the runs that it names; return the number of these runs.
 
     Pages of runs that an earlier page named are removed, other files stay.
 
     Args:
         con: Holds the tables of a lake.
         lake: The lake's name for the reader.
-        folder: Made if it is not there.
-        index: Returns the page, given what says where runs have theirs.
+        folder: Created if it does not exist.
+        index: Returns the page, given a function that returns the location of a run's page.
 
     Raises:
         ReportNotWritten: The folder or a file in it cannot be written.

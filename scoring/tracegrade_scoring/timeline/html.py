@@ -27,7 +27,7 @@ def render_html(timeline: Timeline, home: str = "", template: Template | None = 
 
     Args:
         timeline: The run.
-        home: Address of the page that names it; '' if there is none.
+        home: Address of the page that names it; '' without one.
         template: Of `run_template`; None for one page alone.
     """
     own = files("tracegrade_scoring.timeline") / "page.css"

@@ -1,6 +1,6 @@
 """The data of a timeline from the lake: numbers unrounded, texts as the traces spell them.
 
-Texts may be cut to a length that a page can hold; `longest` says of which length they were.
+Texts may be cut to a length that a page can hold; `longest` is their original length.
 """
 
 from collections.abc import Mapping
@@ -40,9 +40,9 @@ class TimelineRun:
     """It came out of a file, so that nothing more of it is under way."""
     interrupted: bool
     continued_by: str | None
-    """The run that goes on with it."""
+    """The run that continues it."""
     continues: list[str]
-    """Runs that it goes on with."""
+    """Runs that it continues."""
     flags: list[str]
     children: list[str]
     """Trajectories of its sub-agents."""
@@ -62,7 +62,7 @@ class Step:
     result: str | None
     content: str | None
     call_step: int | None
-    """Of an observation: its call."""
+    """The call of an observation."""
     status: str | None
     error: str | None
     """Class and message; '' without one."""
@@ -82,7 +82,7 @@ class Step:
 
 
 class Mark(NamedTuple):
-    """What scoring found at a step."""
+    """A finding of scoring at a step."""
 
     step_index: int | None
     """None where it belongs to no step, as a call that was not made."""
@@ -113,7 +113,7 @@ class RunScore(NamedTuple):
 
 
 class RunVerdict(NamedTuple):
-    """What somebody, or something, said of the run or of a part of it."""
+    """A verdict on the run or on a part of it."""
 
     subject: str | None
     """success | sub_goal | served | planning | rollback."""
@@ -197,13 +197,13 @@ class Timeline:
     run: TimelineRun
     steps: tuple[Step, ...]
     total_steps: int
-    """Steps there are, of which `steps` holds the first."""
+    """Number of steps; `steps` holds the first of them."""
     marks: tuple[Mark, ...]
     scores: tuple[RunScore, ...]
     sub_goals: tuple[RunSubGoal, ...]
     verdicts: tuple[RunVerdict, ...]
     total_verdicts: int
-    """Verdicts there are, of which `verdicts` holds the first."""
+    """Number of verdicts; `verdicts` holds the first of them."""
     reasons: tuple[RunReason, ...] = ()
     own_metrics: Mapping[str, Metric] = field(default_factory=dict)
     """Metrics of users' own, by name."""

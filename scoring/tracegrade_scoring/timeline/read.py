@@ -31,18 +31,18 @@ OF_LAKE: Final = frozenset({VERDICTS, OWN_METRICS})
 VERDICT_ROWS: Final = 500
 """Verdicts of a page: those on success first."""
 CHARACTERS = 20_000
-"""Of one text on a page: more than anybody reads, less than a browser minds."""
+"""Limit of one text on a page: more than a person reads, and no burden for a browser."""
 
 
 class Window(NamedTuple):
-    """Which steps of a run are read, and how much of them."""
+    """The steps of a run to read, and the length of their texts."""
 
     first: int = 0
     """Index of the first step."""
     rows: int = STEP_ROWS
     """Steps at most."""
     characters: int = CHARACTERS
-    """Of each text at most."""
+    """Limit of the characters of each text."""
 
 
 PAGE: Final = Window()
@@ -74,8 +74,8 @@ def read_dated_timeline(
         con: Holds the tables of a lake.
         lake: The lake's name for the reader.
         trajectory_id: Its whole id.
-        day: Date its trace was first received, in whose files alone it is looked for.
-        window: What to read of it.
+        day: Date its trace was first received, so that only files of that date are read.
+        window: The steps to read.
 
     Raises:
         TrajectoryUnknown: There is none of this date.
@@ -110,7 +110,7 @@ def timeline_of(
 
     Args:
         lake: The lake's name for the reader.
-        rows: Of `timeline_queries`, by name.
+        rows: Rows of `timeline_queries`, by name.
         trajectory_id: The trajectory.
 
     Raises:
@@ -139,7 +139,7 @@ def timeline_of(
 
 
 def _run(run: ResultRow, scores: Sequence[ResultRow]) -> TimelineRun:
-    """Return the run; its task is that by which it was scored, else the trace's."""
+    """Return the run; its task is the task that it was scored by, else the trace's."""
     task_id = scores[0]["task_id"] if scores else None
     known = run["task_id"] if task_id is None else task_id
     return TimelineRun(**{**run, "task_id": known})

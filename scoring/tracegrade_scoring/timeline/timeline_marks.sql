@@ -1,7 +1,7 @@
--- What scoring found of one trajectory: wrong decisions, failed calls, failure modes.
+-- Findings of scoring in one trajectory: wrong decisions, failed calls, failure modes.
 --
--- Of an attempt that includes what was found at steps of its sub-agents; of a sub-agent it is what
--- was found at its own.
+-- Findings of an attempt include those at steps of its sub-agents. Findings of a sub-agent are
+-- those at its own steps.
 --
 -- Reads:
 --   decisions
@@ -10,19 +10,22 @@
 --   trajectories
 -- Parameters:
 --   $trajectory_id  VARCHAR  The trajectory.
---   $date           DATE     The date of its trace, in whose files alone it is looked for.
+--   $date           DATE     The date of its trace; only files of that date are read.
 -- Columns:
---   step_index          INTEGER    NULL where it belongs to no step, as a call that was not made.
---   step_trajectory_id  VARCHAR    Whose step it is: its own, or a sub-agent's; NULL without one.
+--   step_index          INTEGER    NULL if it belongs to no step, such as a call that was not
+--                                  made.
+--   step_trajectory_id  VARCHAR    Trajectory of the step: its own, or a sub-agent's; NULL without
+--                                  one.
 --   step_agent          VARCHAR    Name of that sub-agent; NULL if it is its own, or has none.
 --   what                VARCHAR    wrong_decision | missed_decision | failed_call | the failure
 --                                  mode.
---   name                VARCHAR    The task's name for the decision; what says that a call failed.
---   picked_tool         VARCHAR    Of a decision.
---   expected_tool       VARCHAR    Of a decision.
---   criteria            VARCHAR[]  Of a decision: those that failed.
---   detail              VARCHAR    Why, in a sentence; of a failed call its outcome; NULL if not
---                                  known.
+--   name                VARCHAR    The task's name for the decision; the source that says a call
+--                                  failed.
+--   picked_tool         VARCHAR    Picked tool of a decision.
+--   expected_tool       VARCHAR    Expected tool of a decision.
+--   criteria            VARCHAR[]  Criteria of a decision that failed.
+--   detail              VARCHAR    The reason in a sentence; the outcome of a failed call; NULL if
+--                                  not known.
 --   position            BIGINT     Order among those of one step.
 -- Order:
 --   those of its own steps first, step_trajectory_id, step_index (NULL last), position, what

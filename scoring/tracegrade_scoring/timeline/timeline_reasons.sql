@@ -1,18 +1,18 @@
--- Why one run failed, or what else went wrong in it: its first reasons.
+-- The first reasons why one run failed, or the other faults in it.
 --
 -- Reads:
 --   run_reasons
 -- Parameters:
 --   $trajectory_id  VARCHAR  The trajectory.
---   $date           DATE     The date of its trace, in whose files alone it is looked for.
+--   $date           DATE     The date of its trace; only files of that date are read.
 -- Columns:
 --   rank_in_run         INTEGER  From 1; at most 100 rows.
---   kind                VARCHAR  Of the reason (docs/metrics.md, section 9.6).
---   object              VARCHAR  What it is about; NULL if nothing in particular.
---   sentence            VARCHAR  What went wrong.
+--   kind                VARCHAR  Kind of the reason (docs/metrics.md, section 9.6).
+--   object              VARCHAR  Object of the reason; NULL if it has none.
+--   sentence            VARCHAR  Description of the failure.
 --   step_trajectory_id  VARCHAR  The run of the step, its own or a sub-agent's; NULL without one.
 --   step_index          INTEGER  In that run; NULL without a step.
---   source              VARCHAR  Who says so.
+--   source              VARCHAR  Source of the reason.
 --   key                 VARCHAR  The same for the reason in every run of the agent.
 -- Order:
 --   rank_in_run

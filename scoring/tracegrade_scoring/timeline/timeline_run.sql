@@ -1,12 +1,12 @@
--- What is known of one trajectory as a whole.
+-- Facts of one trajectory as a whole.
 --
 -- Reads:
 --   continued_runs
 --   trajectories
 -- Parameters:
 --   $trajectory_id  VARCHAR  The trajectory.
---   $date           DATE     The date of its trace, in whose files alone it is looked for.
---   $characters     BIGINT   Keep so many characters of each text.
+--   $date           DATE     The date of its trace; only files of that date are read.
+--   $characters     BIGINT   Limit of the characters of each text.
 -- Columns:
 --   trajectory_id         VARCHAR    One row.
 --   parent_trajectory_id  VARCHAR    Run whose tool call this is; NULL for a root.
@@ -28,11 +28,11 @@
 --   duration_ms           DOUBLE     End less start.
 --   complete              BOOLEAN    Its root arrived.
 --   last_received         TIMESTAMP  When its trace was last received, UTC; NULL if not known.
---   imported              BOOLEAN    It came out of a file; nothing more of it is under way.
---   interrupted           BOOLEAN    It ended waiting for somebody.
---   continued_by          VARCHAR    The run that goes on with it; NULL if none does.
---   continues             VARCHAR[]  Runs that it goes on with, sorted; empty if none.
---   flags                 VARCHAR[]  What is missing of it; empty if nothing.
+--   imported              BOOLEAN    It came from a file; no more of it will arrive.
+--   interrupted           BOOLEAN    It ended waiting for a person.
+--   continued_by          VARCHAR    The run that continues it; NULL if none does.
+--   continues             VARCHAR[]  Runs that it continues, sorted; empty if none.
+--   flags                 VARCHAR[]  Parts that are missing; empty if none is.
 --   children              VARCHAR[]  Trajectories of its sub-agents, sorted.
 -- Order:
 --   one row
@@ -79,7 +79,7 @@ SELECT
   run.input_tokens,
   run.output_tokens,
   run.cost_usd,
-  -- What an import makes up begins with the year 2000, a second for each run.
+  -- Made-up starts of an import begin with the year 2000, one second apart.
   CASE WHEN run.start_time >= '2001-01-01' THEN run.start_time END AS start_time,
   run.duration_ms,
   run.complete,

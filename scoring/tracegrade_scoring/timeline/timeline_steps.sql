@@ -29,7 +29,7 @@
 --   effect         VARCHAR    As declared on the span; NULL if none.
 --   model          VARCHAR    NULL if no model call produced it.
 --   input_tokens   BIGINT     On the first step of a model call; else NULL.
---   output_tokens  BIGINT     Likewise.
+--   output_tokens  BIGINT     As input_tokens.
 --   offset_ms      DOUBLE     Start, from the earliest step's; NULL if not known.
 --   duration_ms    DOUBLE     NULL if not known.
 --   span_id        VARCHAR    Span that executed it, else that requested it.

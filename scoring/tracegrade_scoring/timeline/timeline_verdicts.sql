@@ -1,13 +1,13 @@
--- What people, verifiers, judges and evaluations said of one trajectory.
+-- Verdicts of people, verifiers, judges and evaluations on one trajectory.
 --
 -- Reads:
 --   trajectories
 --   counted_verdicts
 -- Parameters:
 --   $trajectory_id  VARCHAR  The trajectory.
---   $date           DATE     The date of its trace, in whose files alone it is looked for.
---   $characters     BIGINT   Keep so many characters of each text.
---   $rows           BIGINT   Rows at most.
+--   $date           DATE     The date of its trace; only files of that date are read.
+--   $characters     BIGINT   Limit of the characters of each text.
+--   $rows           BIGINT   Limit of the rows.
 -- Columns:
 --   subject     VARCHAR  success | sub_goal | served | planning | rollback.
 --   sub_goal    VARCHAR  Which sub-goal; NULL unless subject is sub_goal or served.
@@ -19,7 +19,7 @@
 --   value       DOUBLE   As given; NULL if none was.
 --   label       VARCHAR  As given; NULL if none was.
 --   evidence    VARCHAR  Explanation that was given; NULL if none.
---   total       BIGINT   Verdicts there are; the same in all rows.
+--   total       BIGINT   Number of verdicts; the same in all rows.
 -- Order:
 --   subject in this order, sub_goal, step_index, question, kill_point, people first, source,
 --   evidence, value, label

@@ -27,11 +27,11 @@ def success_sentences(verdicts: Iterable[RunVerdict]) -> list[str]:
 
 
 def verdict_rows(verdicts: Iterable[RunVerdict], total: int) -> Iterator[tuple[str, str, str]]:
-    """Yield what each verdict on a part of the run is about, what it says and who says so.
+    """Yield subject, content and source of each verdict on a part of the run.
 
     Args:
         verdicts: The first of the run's, in order.
-        total: How many there are; a last row counts those that are not among the first.
+        total: Number of verdicts; a last row counts those after the first.
     """
     given = 0
     for verdict in verdicts:

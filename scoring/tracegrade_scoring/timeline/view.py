@@ -26,21 +26,21 @@ from tracegrade_scoring.timeline.verdict_sentences import success_sentences, ver
 FAILED_CALL: Final = "failed_call"
 FAILED_BY: Final = {
     "status": "the call failed",
-    "result": "the call failed (its result says so)",
+    "result": "the call failed (by its result)",
     "error_pattern": "the call failed (its result matches the tool's error pattern)",
 }
 OUTCOMES: Final = {
     "recovered": "and was recovered by a later call",
     "retried": "and succeeded when repeated",
     "lost": "and was not recovered within five calls",
-    "": "and it is unknown what became of it",
+    "": "and its recovery is unknown",
 }
 NO_ATTEMPT: Final = ("killed_run", "several_runs")
 """Reasons why a run counts for nothing."""
 OF_VERDICTS: Final = ("human", "verifier", "evaluation", "judge")
 """Sources of success that are verdicts."""
 JUDGED_BY: Final = {"a": "tool", "b": "arguments", "c": "whether a better tool was offered"}
-"""What the criteria of tool selection look at."""
+"""The object of each criterion of tool selection."""
 AS_RETURNED: Final = "as returned"
 """In place of what the agent saw of a call, where that is what the call returned."""
 LOOSE_TITLE: Final = "Found in the run as a whole"
@@ -49,8 +49,8 @@ UNTIMED: Final = "synthetic_time"
 """Flag of a step whose time was synthesized."""
 FLAGS: Final = {
     "dropped_attributes": "attributes dropped by the exporter",
-    "invalid_unicode": "U+FFFD stands for what is no Unicode",
-    "large_integer": "digits stand for an integer beyond 64 bits",
+    "invalid_unicode": "U+FFFD replaces invalid Unicode",
+    "large_integer": "an integer beyond 64 bits is stored as digits",
     "redacted": "redacted",
     "result_redacted": "result redacted",
     "result_truncated": "result cut by the sender",
@@ -59,17 +59,17 @@ FLAGS: Final = {
     "truncated": "arguments cut by the sender",
     "unparsed_arguments": "arguments are not JSON",
 }
-"""What a flag of a step means."""
+"""The meaning of a flag of a step."""
 RUN_FLAGS: Final = {
     "unrecorded_calls": "tool calls were made, or may have been, that were not recorded",
     "dropped_attributes": "the exporter dropped attributes",
-    "retried": "it was begun anew after errors",
+    "retried": "it was restarted after errors",
 }
-"""What a flag of a run means."""
+"""The meaning of a flag of a run."""
 
 
 class SubAgentMark(NamedTuple):
-    """What was found at a step of a sub-agent."""
+    """A finding at a step of a sub-agent."""
 
     trajectory_id: str
     """The sub-agent's run."""
@@ -110,7 +110,7 @@ class TimelineView:
     sub_goals: tuple[tuple[str, str, str], ...]
     """Sub-goal, critical or '', and how far it got."""
     verdicts: tuple[tuple[str, str, str], ...]
-    """Of each verdict on a part of the run: what it is about, what it says, and who says so."""
+    """Subject, content and source of each verdict on a part of the run."""
     children: tuple[str, ...]
 
 
@@ -147,7 +147,7 @@ def _headline(timeline: Timeline) -> str:
 
 
 def headline_lead(timeline: Timeline) -> str:
-    """Return how the run came out, as it stands before reasons; '' without any reason."""
+    """Return the outcome of the run, as shown before its reasons; '' without any reason."""
     success = timeline.score("success")
     if not timeline.headline or success is None:
         return ""
@@ -208,9 +208,9 @@ def _facts(timeline: Timeline) -> Iterator[tuple[str, str]]:
 
 
 def _unended(timeline: Timeline, now: datetime) -> str:
-    """Return what is known of a run whose end has not come; '' if it has.
+    """Return a note on a run without an end; '' if it has one.
 
-    A page may be read long after it was written, so it says when the last span came.
+    A page may be read long after it was written, so the note contains the time of the last span.
     """
     run = timeline.run
     if run.complete or run.imported or run.last_received is None:
@@ -239,7 +239,7 @@ def _notes(run: TimelineRun) -> Iterator[str]:
     if not run.complete:
         yield "its root span has not arrived"
     if run.continued_by:
-        yield "it counts as a part of the run that goes on with it"
+        yield "it counts as a part of the run that continues it"
     elif run.interrupted:
         yield "interrupted: it waits for an approval, an answer or a result"
     yield from (RUN_FLAGS[flag] for flag in run.flags if flag in RUN_FLAGS)

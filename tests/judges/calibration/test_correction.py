@@ -55,7 +55,7 @@ def labeled(draw: st.DrawFn) -> tuple[YesCounts, Agreement]:
 @given(labeled().filter(lambda found: found[1].labels >= 2))
 @example((YesCounts(1, 67), Agreement(1, 0, 0, 32)))  # variances that cancel each other
 def test_ppi_is_as_defined(found: tuple[YesCounts, Agreement]) -> None:
-    """Value and both ends, whatever the counts, to 1e-12."""
+    """Value and both ends agree to 1e-12 for any counts."""
     judged, labels = found
 
     rate = prediction_powered_rate(judged, labels)

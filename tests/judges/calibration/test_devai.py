@@ -1,7 +1,8 @@
 """The whole way on real judgments: judged, labeled, calibrated, corrected.
 
-Source: [Zhuge 2024], of OpenHands: what people and an agent-as-a-judge say of 366 requirements.
-The judge's recorded verdicts answer for the model, people's for whoever labels.
+Source: [Zhuge 2024], of OpenHands: verdicts of people and of an agent-as-a-judge on 366
+requirements. The judge's recorded verdicts are the model's answers, and people's verdicts are the
+labels.
 """
 
 import csv

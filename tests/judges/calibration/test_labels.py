@@ -88,7 +88,7 @@ def drawn(judged_once: YesCounts, tmp_path_factory: pytest.TempPathFactory) -> t
         ("item,label\nffff,yes\n", "ann", "a.csv:2: item 'ffff' was not drawn of judge 'nodes'"),
         ("item,label\nITEM,maybe\n", "ann", "a.csv:2: label 'maybe' is neither yes nor no"),
         ("item,verdict\nITEM,yes\n", "ann", "has no columns item and label"),
-        ("item,label\nITEM,yes\n", " ", "nobody is named; say with --by who labeled"),
+        ("item,label\nITEM,yes\n", " ", "no labeler is named; name one with --by"),
     ],
 )
 def test_labels_that_cannot_be_used_are_refused(
@@ -107,7 +107,7 @@ def test_labels_that_cannot_be_used_are_refused(
 
 
 def test_calibration_needs_labels_of_the_sample(judged: Lake, tmp_path: Path) -> None:
-    """Labels on what nobody drew do not count; too few do not calibrate."""
+    """Labels on verdicts that were not drawn do not count; too few do not calibrate."""
     command = ("judge", "calibrate", "--lake", judged.root, "--judge", "nodes")
     one = rows(judged, "verdicts")[0]["trajectory_id"]
     imported = tmp_path / "verdicts.jsonl"
@@ -123,7 +123,7 @@ def test_calibration_needs_labels_of_the_sample(judged: Lake, tmp_path: Path) ->
     few = tracegrade(*command)
 
     assert without.returncode == 2
-    assert "nobody has labeled verdicts that were drawn of judge 'nodes'" in without.stderr
+    assert "no drawn verdict of judge 'nodes' has a label" in without.stderr
     assert few.returncode == 1
     assert "not calibrated (too_few_labels)" in few.stderr
     assert rows(judged, "verdict_calibrations")[0]["calibrated"] is False

@@ -67,7 +67,7 @@ def test_hand_off_that_the_file_declares_is_none() -> None:
 
 
 def test_hand_off_that_no_task_expects_stays_one() -> None:
-    """It is no call."""
+    """The step is not a call."""
     assert correctness(handed_over("transfer_to_billing"), "pay") == 0.5
 
 

@@ -49,7 +49,7 @@ def by_itself(
 @settings(max_examples=15, phases=[Phase.generate], deadline=None)
 @given(st.integers(min_value=0))
 def test_patterns_fit_and_bind_together_as_alone(seed: int) -> None:
-    """Each text gets the tasks whose patterns fit it; one that is told its task, the values."""
+    """Each text gets the tasks whose patterns fit it; a run with a named task gets the values."""
     random = Random(seed)  # noqa: S311 - no secret hangs on it
     patterns = {f"task{i}": some_pattern(random) for i in range(6)}
     texts = [some_text(random) for _ in range(12)]

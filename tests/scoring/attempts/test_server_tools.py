@@ -82,13 +82,13 @@ def test_sql_that_names_the_tool(name: str) -> None:
 
 
 def test_another_tool_of_a_server_is_another() -> None:
-    """A name of which a part is the same does not do."""
+    """A name that is only partly the same does not match."""
     assert correctness(attempt("mcp__weather__get_weather_now")) == 0
     assert correctness(attempt("weather__get_weather")) == 0
 
 
 def test_what_a_file_declares_of_it() -> None:
-    """Effect, kind and schema are those of the tool; that which the run carries comes first."""
+    """Effect, kind and schema are those of the tool; the run's own declaration comes first."""
     con = attempt(NAME, tools="tools: {get_weather: {effect: read}}")
     assert con.sql("SELECT effect FROM calls").fetchall() == [("read",)]
 

@@ -210,7 +210,7 @@ def test_state_is_what_the_last_result_says() -> None:
 def test_verifier_comes_before_the_criterion(verdicts: list[Row], value: int, source: str) -> None:
     """A verifier's word counts more than the task's criterion, that more than other verdicts.
 
-    A judge is who is called so before the first colon, and nobody else.
+    A source is a judge only if `judge` is the word before its first colon.
     """
     score = success("{tool: pay}", [paid("ok")], verdicts, outcome="failure")
 
@@ -238,7 +238,7 @@ def test_without_a_criterion_others_decide(
 
 
 def test_verifier_in_error_does_not_fall_through() -> None:
-    """A verifier that could not tell makes success an error, whatever others say."""
+    """A verifier that could not tell makes success an error, even if others could."""
     score = success("{tool: pay}", [paid("ok")], [verdict("verifier", label="error")])
 
     assert (score.value, score.status, score.reason) == (None, "error", "verifier_failed")

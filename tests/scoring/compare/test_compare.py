@@ -188,7 +188,7 @@ def test_runs_without_planning_quality_are_said_of_both_sides(tables: Tables) ->
     found = read_comparisons(tables.con, "lake", "1", "2")
 
     page = render_terminal(apply_rules(found, []), width=400, color=False)
-    assert "1: No planning quality in 1 of 2 runs: a plan is told in words that hold" in page
+    assert "1: No planning quality in 1 of 2 runs: a plan is written in prose" in page
     assert "1: Planning quality rests on verdicts of people or verifiers in 1 run." in page
     assert "2: No planning quality in 2 of 2 runs: a person or a judge has to decide" in page
 

@@ -127,7 +127,7 @@ def test_five_tasks_are_not_enough_whatever_they_say(tables: Tables) -> None:
 
 
 def test_releases_without_a_task_in_common_are_not_enough(tables: Tables) -> None:
-    """Nothing is paired, so nothing of the rule can be told."""
+    """Nothing is paired, so no part of the rule can be decided."""
     attempts(tables, "1", "a", success=[1.0])
     attempts(tables, "2", "b", success=[1.0])
     found = decision(compare(tables))
@@ -145,7 +145,7 @@ def test_kills_count_where_runs_were_killed(tables: Tables) -> None:
 
 
 def test_cost_is_asked_only_by_a_rule_that_names_it(tables: Tables) -> None:
-    """It is of a solved run; without costs it cannot be told."""
+    """The cost is of a solved run; without costs it is unknown."""
     ruled = both(tables, {"success": [1.0]}, {"success": [1.0]}, 10)
     assert len(decision(ruled).checks) == 4
     found = decision(replace(ruled, release_rule=ShipRule(cost_per_solved="+20%")))
@@ -205,7 +205,7 @@ def test_every_format_says_the_same_word_and_checks(tables: Tables) -> None:
 
 
 def test_a_terminal_of_80_columns_shows_it_in_25_lines(tables: Tables) -> None:
-    """However long names are, and whatever they would do to a terminal."""
+    """Long names are cut, and their control characters do not reach a terminal."""
     for release in ("1", "2"):
         for task in range(40):
             name = f"{HOSTILE[task % len(HOSTILE)]}{task}{'x' * 90}"

@@ -93,7 +93,7 @@ def plain_side(outcomes: Outcomes, agent: str, mode: str, release: str, trials: 
 
 
 def tasks_that_count(outcomes: Outcomes, agent: str, mode: str, trials: int) -> set[str]:
-    """Return the tasks, of which each release should have tried each so often."""
+    """Return the tasks that each release should have tried, each with its number of attempts."""
     tried_by = defaultdict(set)
     by_release = defaultdict(set)
     for tried in outcomes:
@@ -128,7 +128,7 @@ def found_sides(comparison: Comparison) -> tuple[Side, Side]:
 @settings(max_examples=many(2), phases=[Phase.generate])  # a lake is not made smaller
 @given(st.randoms(use_true_random=True))
 def test_attempts_that_lack_count_as_failures_by_the_definition(random: Random) -> None:
-    """Of tasks that either side, another release or nobody tried, in each run mode by itself."""
+    """Tasks that either side, another release or no release tried, in each run mode by itself."""
     outcomes = random_outcomes(random)
     with closing(Tables()) as tables:
         inserted(tables, outcomes)

@@ -51,7 +51,7 @@ def test_every_format_says_the_same(found: Comparisons) -> None:
 def test_run_ids_and_numbers_are_whole_at_any_width(
     found: Comparisons, width: int, name: str
 ) -> None:
-    """What somebody copies stands on one line, whatever the releases are called."""
+    """The command to copy is on one line, for any names of the releases."""
     (mode,) = found.cohorts[0].failure_modes
     shown = replace(
         found.cohorts[0], failure_modes=(mode._replace(trajectory_id="f392c0cd4a41170a"),)
@@ -85,7 +85,7 @@ def test_interval_without_width_is_no_certainty(tables: Tables) -> None:
 
 
 def test_metric_without_a_task_in_common_is_named(tables: Tables) -> None:
-    """A value on either side, of different tasks, is no pair; a page says so, and nothing more."""
+    """A value on one side, of different tasks, does not make a pair; a page says only that."""
     for release, failing in (("1", "a"), ("2", "b")):
         for task in "ab":
             run_id = tables.run(release, task_id=task)

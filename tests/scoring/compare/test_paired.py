@@ -163,7 +163,7 @@ def test_single_attempts_are_tested_exactly(fell: int, rose: int, p: float) -> N
 def test_ties_are_ties_whatever_they_are_a_share_of(shared_data: Path) -> None:
     """Success as a share of attempts and as the mean of shares are as surprising as each other.
 
-    A third of each of three attempts is no double; differences that cancel leave a rest.
+    A third of each of three attempts is not an exact double; differences that cancel leave a rest.
     """
     runs = json.loads((shared_data / "faults" / "paired_p_ties.json").read_text())
     counts = Counter((run["task"], run["release"]) for run in runs if run["success"])
@@ -213,7 +213,7 @@ def test_holm_agrees_with_a_published_example() -> None:
 @settings(max_examples=200)
 @given(st.lists(st.floats(0, 1), max_size=8))
 def test_holm_is_between_nothing_and_bonferroni(p_values: list[float]) -> None:
-    """Adjusted values keep the order of the given ones, are no smaller, and no larger than n p."""
+    """Adjusted values keep the order of the given ones, and lie between these and n p."""
     adjusted = holm(p_values)
 
     assert all(

@@ -24,7 +24,7 @@ def side(attempts: list[tuple[float, float]]) -> Side:
 
 
 def shares(successes: int, trials: int) -> Side:
-    """Return a side of so many attempts, of which so many succeeded."""
+    """Return a side with this number of attempts and of successes among them."""
     return side([(float(i < successes), 1.0) for i in range(trials)])
 
 

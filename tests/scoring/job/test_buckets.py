@@ -39,7 +39,7 @@ SMALL = 6
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Lake:
-    """A lake of built steps that nobody has scored: two dates, a sub-agent, a crash, no task."""
+    """A lake of built steps that were not scored: two dates, a sub-agent, a crash, no task."""
     lake = Lake.create(tmp_path_factory.mktemp("built") / "lake")
     runs = [run(i, *["look", "pay", "look"][: 1 + i % 3]) for i in range(1, 7)]
     land(lake, *runs)

@@ -149,7 +149,7 @@ def without_notes(lake: Lake, folder: Path) -> Lake:
 def test_notes_find_what_is_found_everywhere(
     history: list[tuple[Arrival, list[Verdict | Erasure | Upkeep], Scoring]],
 ) -> None:
-    """Whatever comes, changes or goes, and whatever runs were asked for in between."""
+    """It holds for all additions, changes and removals, and for any selections in between."""
     with TemporaryDirectory() as folder:
         lake = Lake.create(Path(folder) / "lake")
         for seq, (arrival, others, scoring) in enumerate(history, 1):

@@ -1,4 +1,4 @@
-"""A run that was killed on purpose is no attempt: it has a row, and is in no number."""
+"""A run that was killed on purpose is not an attempt: it has a row, and is in no number."""
 
 from pathlib import Path
 from typing import Any
@@ -142,7 +142,7 @@ def test_only_killed_runs_leave_no_release_scores(tmp_path: Path, spec: Specific
 
 
 def test_agent_cannot_call_its_own_run_killed(both: Lake) -> None:
-    """The mark counts in spans of whoever kills; else a failed run could take itself out."""
+    """The mark counts only in spans of the harness; otherwise a failed run could hide itself."""
     own = f"trajectory_id LIKE '{1:032x}-%'"
     assert values(
         both, f"SELECT kill_point, count(*) FROM trajectories WHERE {own} GROUP BY 1"

@@ -1,4 +1,4 @@
-"""Runs that wait for somebody are in no rate of success, until a run goes on with them."""
+"""Runs that wait for a person are in no rate of success, until another run continues them."""
 
 import json
 from typing import Any

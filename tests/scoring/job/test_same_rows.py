@@ -1,4 +1,4 @@
-"""The same rows wherever they are made, whatever the locale, the time zone and the cores."""
+"""The rows are the same for every locale, time zone and number of cores."""
 
 import os
 import subprocess

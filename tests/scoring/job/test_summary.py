@@ -152,7 +152,7 @@ def test_model_calls_of_no_agent_are_counted() -> None:
 
 
 def test_calls_of_unknown_effect_are_said(done: ScoreSummary) -> None:
-    """Who declares no effects is told what is missed."""
+    """A user without declared effects gets a note on the scores that are missing."""
     assert any(
         "3 calls are to tools without a declared effect" in line for line in summary_lines(done)
     )

@@ -114,7 +114,7 @@ def test_answer_is_the_functions(tmp_path: Path, body: str) -> None:
         "assert not os.system(\"echo x > '{file}'\")",
     ],
 )
-@pytest.mark.skipif(not landlock_version(), reason="the kernel keeps nobody from writing")
+@pytest.mark.skipif(not landlock_version(), reason="the kernel cannot forbid writing")
 def test_function_writes_no_file(tmp_path: Path, body: str) -> None:
     """Nor does what it starts: the files of a lake stay as they are."""
     file = tmp_path / "lake" / "part.parquet"

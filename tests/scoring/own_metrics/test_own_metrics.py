@@ -297,7 +297,7 @@ def test_releases_are_compared_by_own_metrics_too(with_drafted: Path) -> None:
 
 
 def test_report_can_be_stopped_by_an_own_metric(lake: Path, tmp_path: Path) -> None:
-    """A misspelt one is told which there are."""
+    """The message for a misspelt name lists the existing ones."""
     assert tracegrade("metrics", "new", "mine", "--folder", tmp_path / "metrics").returncode == 0
     scored_with(lake, "--metrics", tmp_path / "metrics")
     broken, held, misspelt = (
@@ -310,7 +310,7 @@ def test_report_can_be_stopped_by_an_own_metric(lake: Path, tmp_path: Path) -> N
 
 
 def test_mean_of_tasks_is_compared_and_reported_as_ours_are(lake: Path, tmp_path: Path) -> None:
-    """Each run counts the same, whatever its denominator, also at another level."""
+    """Each run counts the same, for any denominator, also at another level."""
     query = "SELECT attempt_id, pow(call_count, 2) AS numerator, call_count AS denominator, "
     nothing = "if(call_count = 0, 'no_calls', NULL) AS nothing FROM attempts"
     file = file_of(tmp_path / "metrics", query + nothing)

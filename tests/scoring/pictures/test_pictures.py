@@ -1,4 +1,4 @@
-"""Plots: everything inside the picture, everything told apart, nothing of a trace acting."""
+"""Plots: everything is inside the picture and distinguishable, and texts of traces are inert."""
 
 import re
 

@@ -27,7 +27,7 @@ def test_what_could_hide_in_a_name_is_spelled_out(name: str, shown: str) -> None
 
 
 def test_spaces_of_all_widths_are_shown_in_texts_alone() -> None:
-    """Names are told apart by them."""
+    """They distinguish names."""
     text = "Que faire\u202f? Rien\u00a0!\n今日は\u3000晴れ"
 
     assert visible_text(text) == text

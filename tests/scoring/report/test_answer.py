@@ -94,7 +94,7 @@ def test_programs_get_the_answer_in_addition(report: Report) -> None:
 
 
 def test_changes_are_those_of_the_comparison(two: Tables) -> None:
-    """Number and word are what `compare` says, whatever all runs of either release come to."""
+    """Number and word are those of `compare`, even if all runs of the releases differ."""
     for metric in ("tsa", "success"):
         for release, value in (("1.0", 0.7), ("1.1", 0.9)):
             two.release(metric, value, release=release, low=value - 0.01, high=value + 0.01)

@@ -35,7 +35,7 @@ def view(tables: Tables) -> AgentView:
 
 
 THE_PAPERS = {"math": (1.0, 1.0, 0.0)}
-"""Three conversations, of which two are correct [Agentic]."""
+"""Three conversations; two of them are correct [Agentic]."""
 
 
 def test_formulas_of_the_paper_are_next_to_the_unbiased_ones(tables: Tables) -> None:

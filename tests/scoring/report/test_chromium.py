@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Debian's package chrom
 
 
 class Listener(BaseHTTPRequestHandler):
-    """Notes whatever a page asks for."""
+    """Notes all requests of a page."""
 
     asked: list[str]
 

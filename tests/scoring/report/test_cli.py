@@ -87,7 +87,7 @@ def test_report_begins_with_the_decision_and_is_short(
 def test_agent_release_and_time_choose_what_is_shown(
     lake: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Programs are told what was asked for, people that nothing else is shown."""
+    """Programs receive the requested data; people learn that nothing else is shown."""
     chosen = ("--agent", "files", "--release", "1.1", "--since", "2026-11-01")
     assert run("--lake", lake, "--format", "json", *chosen) == 0
 
@@ -122,7 +122,7 @@ def test_what_is_no_time_is_bad_input(
     assert run("--lake", lake, "--until", text) == 2
 
     (line,) = capsys.readouterr().err.splitlines()
-    assert f"'--until': '{text}' is no time; write 2026-11-21" in line
+    assert f"'--until': '{text}' is not a time; write 2026-11-21" in line
 
 
 def test_agent_that_never_ran_is_bad_input(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -187,7 +187,7 @@ def test_lake_may_come_from_the_environment(
 
 
 def test_empty_lake_is_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A folder without tables says what to do next, and that is no failure."""
+    """A folder without tables prints the next step, and that is not a failure."""
     assert run("--lake", tmp_path) == 0
 
     said = "".join(capsys.readouterr().out.split())  # lines are broken where they get long

@@ -23,7 +23,7 @@ def converse(tables: Tables, conversation: str, *turns: float | None, task: str 
 
 
 def test_turns_and_conversations_of_the_papers_experiment(tables: Tables) -> None:
-    """Three conversations of three turns, one of which fails at its first: 2 of 3 [Agentic]."""
+    """Three conversations of three turns; one of them fails at its first: 2 of 3 [Agentic]."""
     converse(tables, "c1", 1.0, 1.0, 1.0)
     converse(tables, "c2", 1.0, 1.0, 1.0)
     converse(tables, "c3", 0.0, 1.0, 1.0)
@@ -93,7 +93,7 @@ def test_turns_are_counted_over_runs_that_tell_several(tables: Tables) -> None:
 def test_run_that_goes_on_begins_in_the_turn_that_waited(
     tables: Tables, earlier_is_scored: bool
 ) -> None:
-    """Of two turns, the second of which waited; a third follows. Parts count as one run."""
+    """A conversation of two turns, the second interrupted; a third follows. Parts are one run."""
     first = tables.run(task_id="math", conversation_id="c", turn_count=2, open_calls=["k"],
                        interrupted=True)  # fmt: skip
     if earlier_is_scored:
@@ -107,7 +107,7 @@ def test_run_that_goes_on_begins_in_the_turn_that_waited(
 
 
 def test_trials_and_tasks_of_one_conversation_id_are_several_conversations(tables: Tables) -> None:
-    """As attempts are told apart; each is named with its task and trial."""
+    """They are distinguished like attempts; each is named with its task and trial."""
     for trial, value in ((0, 1.0), (0, 1.0), (1, 0.0), (1, 1.0)):
         turn(tables, value, trial=trial)
     (agent,) = agent_views(tables.report())

@@ -48,7 +48,7 @@ def plain(texts: tuple[str, ...]) -> tuple[str, ...]:
 
 @cache
 def report_full_of(*texts: str) -> Report:
-    """Return a report of agents of which every text of a trace or a task file is one of these."""
+    """Return a report of agents where every text of a trace or a task file is one of these."""
     with closing(Tables()) as tables:
         for text in texts:
             fill_with(tables, text)

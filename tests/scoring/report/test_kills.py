@@ -17,7 +17,7 @@ def kill(tables: Tables, run: str, kill_point: str, value: float | None, **facts
 
 
 def left(*objects: str, named: int = 0) -> list[dict[str, str | None]]:
-    """Return leftovers as evidence has them, the first of which are named."""
+    """Return leftovers in the form of evidence; the first of them are named."""
     return [
         {"object": name, "named_by": "journal" if i < named else None}
         for i, name in enumerate(objects)
@@ -37,7 +37,7 @@ def killed(tables: Tables) -> None:
 
 
 def test_every_page_shows_each_kill_with_what_it_left(tables: Tables) -> None:
-    """Its objects, how many more there are, and what nobody says how to undo."""
+    """Its objects, the number of others, and the objects that have no way to undo them."""
     killed(tables)
 
     for page in pages(tables.report()):
@@ -64,7 +64,7 @@ def test_worst_kills_stand_first(tables: Tables) -> None:
 
 
 def test_kills_without_a_score_say_why(tables: Tables) -> None:
-    """There was no such moment, or nobody could judge; they stand last."""
+    """There was no such moment, or no judgment; these rows come last."""
     run = tables.run(task_id="clean")
     tables.scored(run, "clean")
     kill(tables, run, "mid", None, label="error", evidence={"reason": "not_still: 2 objects"})

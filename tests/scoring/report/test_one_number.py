@@ -96,7 +96,7 @@ def test_attempts_that_are_missing_are_said_where_they_are_left_out(tables: Tabl
 
 
 def test_attempts_shown_are_those_counted(tables: Tables) -> None:
-    """Of tasks that are left out no attempt is told, and failures for want of one are named."""
+    """Attempts of omitted tasks are not mentioned; failures for want of an attempt are named."""
     fill(tables, "1.0", {"a": (1.0, 1.0, None), "b": (1.0,)})
 
     strict = reliability(tables, AttemptPolicy(missing="as-failure", trials=4))["1.0"]
@@ -121,7 +121,7 @@ def test_tier_and_table_stand_on_the_same_tasks(tables: Tables) -> None:
     assert (found.dropped, found.attempts) == (1, 7)
     page = " ".join(as_text(report).split())
     assert "k ends at 3: the task with the fewest attempts has 3; 1 task with fewer than 3" in page
-    assert "Means over tasks, each of which counts the same" in page
+    assert "Means over tasks, and each task counts the same" in page
     everything = reliability(tables, AttemptPolicy(min_trials=1))["1.0"]
     assert [(row.k, row.tasks) for row in everything.passes] == [(1, 3)]
 
@@ -255,7 +255,7 @@ def test_runs_on_a_page_are_those_that_it_counts(tables: Tables) -> None:
 
 
 def test_runs_beside_a_trials_are_counted_apart_from_killed_ones(tables: Tables) -> None:
-    """They are no attempts, and nobody killed them; their sub-agents' runs go with them."""
+    """They are not attempts, and were not killed; their sub-agents' runs go with them."""
     for kill_point in (None, "several_runs", "late"):
         run = tables.run(task_id="a", trial=1, tool_call_count=5, kill_point=kill_point)
         tables.scored(run, "a")

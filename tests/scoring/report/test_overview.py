@@ -220,8 +220,8 @@ def test_runs_without_planning_quality_are_counted_with_their_reasons(tables: Ta
     tables.release("pq", 6.25, scored=2, trajectories=5)
 
     for page in pages(tables.report()):
-        assert "No planning quality in 3 of 5 runs: a plan is told in words" in page
-        assert "that hold no list (2); a task of two steps" in page
+        assert "No planning quality in 3 of 5 runs: a plan is written in prose" in page
+        assert "without a list (2); a task of two steps" in page
         assert "people or verifiers in 1 run and of judges in 1 run" in page
 
 
@@ -326,7 +326,7 @@ def test_graph_draws_each_sub_goal_and_dependency_once() -> None:
 
 
 def test_skipped_critical_sub_goal_is_red() -> None:
-    """Its edge and its count are in the color of what is bad, and its name is told."""
+    """Its edge and its count are in the color of what is bad, and its name is shown."""
     calm = sub_goal_graph([goal("a", critical=True, completed=2), goal("b", "a")])
     alarm = sub_goal_graph([goal("a", critical=True, completed=1), goal("b", "a")])
 
@@ -394,7 +394,7 @@ def test_fewest_steps_that_were_seen_count_as_needed(tables: Tables) -> None:
 def test_interval_is_never_two_equal_numbers(
     tables: Tables, low: float, high: float, shown: str
 ) -> None:
-    """Without width there is no interval, which is explained; else its ends can be told apart."""
+    """Without width there is no interval, which is explained; else its ends are distinct."""
     run = tables.run(task_id="a")
     tables.scored(run, "a")
     tables.release("tsa", 1.0, low=low, high=high, numerator=6.0, denominator=6.0)
@@ -434,7 +434,7 @@ def test_failure_mode_has_its_run_on_one_line_at_80_columns(tables: Tables) -> N
 def test_times_that_an_import_made_up_are_not_shown(
     tables: Tables, years: tuple[int, int], said: str
 ) -> None:
-    """A page says when its runs were, or that nobody knows, and never the year 2000."""
+    """A page says when its runs were, or that this is unknown, and never the year 2000."""
     for year in years:
         tables.run(start_time=START.replace(year=year))
     page = render_html(tables.report())

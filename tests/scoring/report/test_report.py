@@ -80,7 +80,7 @@ def test_json_has_unbiased_passes_per_run_mode(tables: Tables) -> None:
 
 
 def test_attempt_is_correct_only_if_every_turn_is(tables: Tables) -> None:
-    """Runs of one conversation are turns of one attempt; unknown success is no failure."""
+    """Runs of one conversation are turns of one attempt; unknown success is not a failure."""
     for conversation, outcomes in {"c1": (1.0, 0.0), "c2": (1.0, 1.0), "c3": (1.0, None)}.items():
         for outcome in outcomes:
             attempt(tables, outcome, task_id="a", conversation_id=conversation)
@@ -127,7 +127,7 @@ def test_superseded_run_is_in_no_metric(tables: Tables) -> None:
 
 
 def test_run_that_waits_replaces_none_and_is_not_replaced(tables: Tables) -> None:
-    """The one of its trial that ended counts, whichever began first; unless it was judged."""
+    """The ended run of a trial counts, in any order of starts, unless the other was judged."""
     waiting: dict[str, Any] = {"interrupted": True}
     attempt(tables, None, task_id="a", trial=1, **waiting)
     attempt(tables, 1.0, task_id="a", trial=1)
@@ -176,7 +176,7 @@ def test_attempts_with_one_chance_each_need_no_word(tables: Tables) -> None:
 
 
 def test_sub_agents_count_with_their_run(tables: Tables) -> None:
-    """Calls, failures and tokens of sub-agents at any depth are the run's; they are no runs."""
+    """Calls, failures and tokens of sub-agents at any depth are the run's; they are not runs."""
     run = tables.run(tool_call_count=3, input_tokens=100)
     child = tables.run(agent="child", parent_trajectory_id=run, tool_call_count=2, error_count=1)
     tables.run(agent="deep", parent_trajectory_id=child, tool_call_count=5, output_tokens=7)
@@ -209,7 +209,7 @@ def test_metric_without_a_value_is_explained_and_no_row(tables: Tables) -> None:
     (line,) = [line for line in text.splitlines() if "Tool-selection accuracy" in line]
 
     assert line == (
-        "\u2022 all runs: the task says nothing about which tools to pick "
+        "\u2022 all runs: the task does not say which tools to pick "
         "(Tool-selection accuracy); give tasks `expected` calls"
     )
     assert "1 metric without any value is\nnot listed here" in render_html(tables.report())
@@ -305,7 +305,7 @@ def test_every_format_says_the_same(sample_report: Report) -> None:
             "hardly ever changed its plan after a failure: after 0 of 3 failed calls",
             "never worked on the critical sub-goal 'disk-space'",
             "small sample: fewer than 50 decision points",
-            "the task says nothing about which tools to pick",
+            "the task does not say which tools to pick",
         ):
             assert fact in text
 
@@ -374,7 +374,7 @@ def test_page_explains_each_metric_with_its_range(sample_report: Report) -> None
     meanings = re.findall(r'<span class="meaning">(.*?)</span>', render_html(sample_report))
 
     assert len(meanings) > 10
-    assert all("from 0" in text or text == "How often the agent ran." for text in meanings)
+    assert all("from 0" in text or text == "Number of runs of the agent." for text in meanings)
 
 
 def test_page_is_the_same_each_time(sample: Tables, sample_report: Report) -> None:

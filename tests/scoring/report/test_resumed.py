@@ -174,7 +174,7 @@ def test_comparison_counts_a_resumed_run_once(tables: Tables) -> None:
 
 
 def test_timelines_name_the_other_part(tables: Tables) -> None:
-    """The earlier part no longer waits; a run that nobody goes on with still does."""
+    """The earlier part no longer waits; a run that is not continued still does."""
     paused, rest = pause_and_rest(tables)
     waiting = tables.run(**PAUSED | {"conversation_id": "alone"})
     parts = {run: read_timeline(tables.con, "lake", run) for run in (paused, rest, waiting)}

@@ -83,7 +83,7 @@ def test_run_without_a_known_time_is_left_out_and_counted(tables: Tables) -> Non
     page = as_text(selected(tables, EARLY))
 
     assert "begun before 02 November 2026, 09:00 UTC; 1 run without a known time left" in page
-    assert "None of the 1 run of the lake began in the time that is asked for." in page
+    assert "The lake has 1 run, but none began in the requested time." in page
 
 
 def test_agent_and_releases_are_shown_alone(tables: Tables) -> None:

@@ -127,5 +127,5 @@ def test_a_report_and_a_comparison_say_who_decided(lake: Lake) -> None:
     assert sentence in words
     assert sentence in cautions
     assert (
-        "What calls serve as judged, not corrected: judge 'judge:calls' is not calib" in cautions
+        "Sub-goals of calls as judged, not corrected: judge 'judge:calls' is not calib" in cautions
     )

@@ -90,7 +90,7 @@ def effect_of(tool: str, tools: Mapping[str, Any]) -> Any:
 
 
 def may_change(call: Call, tools: Mapping[str, Any]) -> bool:
-    """Return whether a call is no read, and its tool not made up: not offered, and it failed."""
+    """Return whether a call is not a read, and its tool not made up: unoffered, and it failed."""
     offered = call.offered if call.offered is not None else not tools or call.tool in tools
     return effect_of(call.tool, tools) != "read" and not (call.failed and not offered)
 
@@ -160,9 +160,9 @@ def _walks(
 def _free_walks(
     left: list[int], open_: list[int], cost: Any
 ) -> Iterator[tuple[int, list[int], list[tuple[int, int]]]]:
-    """Yield (cost, moves from the end, pairs) of every assignment, whatever the order.
+    """Yield (cost, moves from the end, pairs) of every assignment, in any order.
 
-    A move is 0 (leave the pick), or which expectation it stands for, counted from the last.
+    A move is 0 (leave the pick), or the expectation that it meets, counted from the last.
     """
     if not left:
         yield ALONE * len(open_), [], []

@@ -167,7 +167,7 @@ def test_job_agrees_with_the_definition(random: Random) -> None:
 @given(st.randoms(use_true_random=True))
 @settings(max_examples=EXAMPLES)
 def test_job_agrees_on_more_attempts(random: Random) -> None:
-    """So is that of others, of which one in so many has what seldom comes together."""
+    """The same holds for others; a share of them has combinations that are rare."""
     agrees(random)
 
 

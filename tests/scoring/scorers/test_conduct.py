@@ -72,7 +72,7 @@ def random_call(random: Random) -> plain.Call:
 
 
 def random_calls(random: Random) -> list[plain.Call]:
-    """Return up to 14 calls, of which some stand in a round."""
+    """Return up to 14 calls; some of them form a round."""
     calls = [random_call(random) for _ in range(random.randint(0, 8))]
     for _ in range(random.choice((0, 0, 1, 2, 3))):
         start = random.randint(0, max(0, len(calls) - 1))
@@ -129,7 +129,7 @@ def test_conduct_agrees_with_the_definition(random: Random) -> None:
 @given(st.randoms(use_true_random=True))
 @settings(max_examples=EXAMPLES)
 def test_conduct_agrees_on_more_attempts(random: Random) -> None:
-    """So is that of others, of which one in so many has what seldom comes together."""
+    """The same holds for others; a share of them has combinations that are rare."""
     agrees(random)
 
 
@@ -335,7 +335,7 @@ def endings_of(
 
 
 def test_run_ends_early_by_the_words_of_its_last_model_call() -> None:
-    """A limit of output, turns or time is the budget, whoever's word it is; else it may crash."""
+    """A limit of output, turns or time is the budget, in any vendor's words; else it may crash."""
     words = {
         "length": "budget", "MAX_TOKENS": "budget", "max_turns": "budget", "time_limit": "budget",
         "timeout": "budget", "maxIterations": "budget", "model_context_window_exceeded": "budget",
@@ -458,7 +458,7 @@ tasks:
       tell_refusal: {serves: [mail], deps: [ask]}
       end: {any_of: [[refund, tell_refund], [ask, tell_refusal]]}
 """
-"""Two ways to the end, both of which mail."""
+"""Two ways to the end that both mail."""
 
 
 def test_call_serves_the_way_that_was_taken() -> None:

@@ -139,7 +139,7 @@ def test_results_that_were_not_captured_leave_open_whether_it_is_a_loop() -> Sce
 
 @built_together
 def test_asking_again_while_other_calls_find_something_new_is_no_loop() -> Scene:
-    """What failed is asked for again in vain; of what was not captured nobody knows."""
+    """What failed is asked for again in vain; the rest was not captured and is unknown."""
     asks: tuple[str, Row, Row] = ("look", {"job": 7}, {"result": "pending"})
     fails: tuple[str, Row, Row] = ("look", {"job": 7}, {"status": "error", "result": "down"})
 
@@ -212,7 +212,7 @@ def test_answer_that_claims_what_no_call_did_is_premature() -> Scene:
 
 @built_together
 def test_answer_may_say_what_was_done_or_tried() -> Scene:
-    """A sub-goal that was done, or a call that another task's words are of, is no claim."""
+    """A sub-goal that was done, or a call whose words belong to another task, is not a claim."""
     failed = answered("It is booked.", "look", "quote")
     failed_call = call("t1", 3, "bookRoom", status="error")
     found = yield [

@@ -31,7 +31,7 @@ def test_every_score_of_a_relation_is_declared_and_every_metric_has_its_score() 
 
 
 def test_what_a_report_lists_is_declared() -> None:
-    """No name in the order of a report is one that nobody scores."""
+    """Every name in the order of a report has a scorer."""
     assert {*MAIN, *MORE, *HEADLINES} <= METRICS.keys()
     assert not {*MAIN} & {*MORE}
     assert {METRICS[name].scale for name in HEADLINES} == {Scale.SHARE}

@@ -1,4 +1,4 @@
-"""Where nobody says how few steps a task needs, what successful attempts needed is the optimum."""
+"""The optimum of a task without stated steps is the fewest that successful attempts needed."""
 
 from datetime import date
 from typing import Any

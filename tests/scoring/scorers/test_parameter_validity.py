@@ -1,4 +1,4 @@
-"""Whether arguments satisfy the schema of their tool, whatever a trace holds."""
+"""Whether arguments satisfy the schema of their tool, for any content of a trace."""
 
 import json
 

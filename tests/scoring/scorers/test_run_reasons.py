@@ -184,7 +184,7 @@ CASES: list[tuple[Case, list[tuple[str, str | None, str]]]] = [
     ),
     (
         failed("{}", picks("look"), "unfinished", complete=False),
-        [("no_answer", "end", "no end has come of it after 1 call")],
+        [("no_answer", "end", "the run has no end after 1 call")],
     ),
 ]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""A schema whose references multiply is told before a validator follows them."""
+"""A schema whose references multiply is found before a validator follows them."""
 
 import json
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from tracegrade_scoring.scorers.tool_selection.schema_size import applies_too_ma
 
 
 def doubling(levels: int, reference: Callable[[int], str], **keys: str) -> Any:
-    """Return a schema of so many definitions, each of which refers to the next one twice."""
+    """Return a schema of so many definitions that each refer to the next one twice."""
     named = {key: list(text) for key, text in keys.items()}
     definitions: dict[str, Any] = {
         f"d{level}": {key: f"d{level}" for key in named}
@@ -54,5 +54,5 @@ def test_references_that_multiply_are_too_many(
     ids=lambda schema: str(schema)[:40],
 )
 def test_schema_that_ends_with_its_value_is_not_too_many(schema: Any) -> None:
-    """Many properties, a long chain, recursion, and what is no schema."""
+    """Many properties, a long chain, recursion, and values that are not schemas."""
     assert not applies_too_many(schema)

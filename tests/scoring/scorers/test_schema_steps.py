@@ -24,7 +24,7 @@ def nested(levels: int, leaf: Any = None) -> Any:
 
 
 def chain(levels: int) -> Any:
-    """Return a schema of definitions, each of which has the next one twice for a property."""
+    """Return a schema of definitions that each have the next one twice for a property."""
     twice = {f"d{i}": {"anyOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(levels)}
     definitions = {name: {"properties": {"a": each}} for name, each in twice.items()}
     return {"$ref": "#/$defs/d0", "$defs": definitions | {f"d{levels}": {"type": "object"}}}

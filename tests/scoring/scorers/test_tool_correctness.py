@@ -244,7 +244,7 @@ def test_order_is_the_longest_common_subsequence() -> None:
 
 
 def test_steps_may_count_from_any_number() -> None:
-    """Positions in the trajectory are no part of the score."""
+    """Positions in the trajectory do not affect the score."""
     task = {"expected": [{"tool": "a"}, {"tool": "b"}]}
     cases = [
         Case([call("t1", first + i, tool) for i, tool in enumerate("ab")], task)
@@ -356,7 +356,7 @@ def test_no_call_is_wrong_even_if_order_is_irrelevant() -> None:
 
 
 def test_arguments_that_were_not_captured_are_an_error() -> None:
-    """They equal nothing, and nobody can say that they were wrong."""
+    """They equal nothing, and they cannot be called wrong."""
     task = "{version: 1, tasks: {task: {expected: [{tool: a, arguments: {n: 1}}]}}}"
     run = trajectory("t1", task_id="task")
     con = scored(
@@ -407,7 +407,7 @@ def used() -> list[dict[str, Score]]:
 def test_result_is_used_if_a_distinctive_token_comes_back(
     used: list[dict[str, Score]], case: int
 ) -> None:
-    """Whole tokens, whatever their case; numbers by value, and JSON by what it says."""
+    """Tokens are compared whole, in any case; numbers by value, and JSON by its content."""
     assert value(used[case], "tool_utilization") == USED[case][2]
 
 

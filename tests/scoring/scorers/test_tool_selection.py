@@ -37,7 +37,7 @@ def reasons(found: Found) -> list[Any]:
 
 @built_together
 def test_worked_example_of_the_triangle_scores_seven_and_a_half() -> Scene:
-    """12 decision points of which 9 are right give 9/12, that is 7.5 on the axis."""
+    """9 right of 12 decision points give 9/12, that is 7.5 on the axis."""
     expected = ["is_empty", *["read"] * 4, "free_space", *["write"] * 5]
     made = ["list_all", *["read"] * 4, "write", *["write"] * 5, "archive"]
     listed = ", ".join(f"{{tool: {name}}}" for name in expected)
@@ -219,7 +219,7 @@ def test_effect_of_an_accepted_tool_may_be_demanded() -> Scene:
 
 @built_together
 def test_span_names_the_decision_it_makes() -> Scene:
-    """A decision id on the span pairs a call with its expectation, whatever the order."""
+    """A decision id on the span pairs a call with its expectation, in any order."""
     task = "{expected: [{decision: a, tool: read}, {decision: b, tool: write}]}"
     calls = [call("t1", 0, "write", decision="b"), call("t1", 1, "read", decision="a")]
 
@@ -253,7 +253,7 @@ def test_expectation_after_an_early_end_is_left_out() -> Scene:
 
 @built_together
 def test_unexpected_call_is_wrong_only_where_the_list_is_complete() -> Scene:
-    """A call that nobody expected is wrong under a complete list, else judged by b and c alone."""
+    """An unexpected call is wrong under a complete list, else judged by b and c alone."""
     expected = "expected: [{tool: read}]"
     calls = picks("read", "archive", "list_all", "is_empty")
 
@@ -294,7 +294,7 @@ def test_only_an_offered_alternative_is_better() -> Scene:
 
 
 def test_schema_alone_does_not_make_tsa_applicable() -> None:
-    """Without an expectation or an alternative, valid arguments are no tool selection."""
+    """Without an expectation or an alternative, valid arguments are not a tool selection."""
     tools = "tools: {read: {parameters: {type: object}}}"
 
     score = scores(run("{}", picks("read"), tools=tools))["tsa"]

@@ -98,8 +98,8 @@ def judged() -> list[dict[str, Any]]:
 def test_what_is_no_score_is_said(judged: list[dict[str, Any]], case: int) -> None:
     """Only 10, 7, 3 and 0 are scores, a 5 by a human with a reason; a missing point is no 10.
 
-    Who judged, the word before the source's first colon says: `harness:review-mails` is no human,
-    and neither is whoever has the word elsewhere, or in a label.
+    The word before the source's first colon says who judged: `harness:review-mails` is not a
+    human, and neither is a source with the word elsewhere, or in a label.
     """
     score = judged[case]["ra_after_recovery"]
 

@@ -94,7 +94,7 @@ def test_no_call_is_right_where_none_is_expected() -> None:
 
 @pytest.mark.parametrize("complete", ["false", "writes"])
 def test_no_call_is_no_decision_where_others_are_free(complete: str) -> None:
-    """Where other calls are as right, none is no decision."""
+    """If other calls are also right, none is not a decision."""
     found, rows = run(f"expected: [], expected_complete: {complete}")
 
     assert (found["tsa"].status, found["tsa"].reason, rows) == (

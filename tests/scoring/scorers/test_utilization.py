@@ -42,7 +42,7 @@ def plain_value(token: str) -> str:
 
 
 def plain_uses(steps: Sequence[Row]) -> dict[int, bool]:
-    """Return by index the calls whose results have tokens, and whether one is told later."""
+    """Return by index the calls whose results have tokens, and whether a token appears later."""
     found = {}
     calls = [step for step in steps if step["kind"] == "tool_call"]
     for i, one in enumerate(calls):
@@ -103,7 +103,7 @@ def test_json_has_the_tokens_of_its_texts(text: str, ascii_alone: bool) -> None:
 @given(st.integers(min_value=0))
 @settings(max_examples=EXAMPLES, deadline=None)
 def test_uses_are_those_of_the_definition(seed: int) -> None:
-    """Results of calls that went well and changed nothing, held against what is told later."""
+    """Results of calls that went well and changed nothing, compared with later texts."""
     random = Random(seed)  # noqa: S311 - no secret hangs on it
     runs = {
         f"t{n}": [random_step(random, f"t{n}", i) for i in range(random.randint(0, 8))]

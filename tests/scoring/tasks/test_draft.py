@@ -274,7 +274,7 @@ def test_runs_that_did_not_succeed_are_drafted_where_that_is_asked(built: Lake) 
 
 
 def test_lake_without_success_gives_no_draft(tmp_path: Path) -> None:
-    """Where nobody says that a run succeeded there is nothing to draft from."""
+    """If no run is known to have succeeded, there is nothing to draft from."""
     lake = Lake.create(tmp_path / "lake")
     land(lake, run(1, "look", outcome="failure"))
     build(lake)

@@ -149,12 +149,12 @@ def test_choices_at_any_depth_fit_as_defined(
     [
         ({"any_of": []}, "any_of is []"),
         ({"any_of": "C"}, "any_of is 'C'"),
-        ({"any_of": [1], "optional": 2}, "unknown key 'optional' beside 'any_of'"),
-        ({"a": [{"optional": 1, "b": 2}]}, "unknown key 'b' beside 'optional'"),
+        ({"any_of": [1], "optional": 2}, "unknown key 'optional' next to 'any_of'"),
+        ({"a": [{"optional": 1, "b": 2}]}, "unknown key 'b' next to 'optional'"),
         ({"a": {"any_of": [{"matches": "x"}]}}, "matches stands inside another value"),
         ({"any_of": [{"matches": "("}]}, "matches is not an RE2 pattern"),
         ({"optional": {"about": 1, "within": "x"}}, "within is 'x'"),
-        ({name: {"any_of": [1, 2]} for name in "abcdefghij"}, "it stands for 1,024 values"),
+        ({name: {"any_of": [1, 2]} for name in "abcdefghij"}, "it has 1,024 alternative values"),
     ],
 )
 def test_faults_of_choices_are_named(rule: Any, fact: str) -> None:

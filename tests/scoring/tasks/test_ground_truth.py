@@ -48,7 +48,7 @@ def made(
 def test_expected_calls_are_read_in_every_spelling(
     tmp_path: Path, actions: Any, expected: list[Row]
 ) -> None:
-    """Objects of any provider, and calls in Python's spelling; names of arguments must be told."""
+    """Objects of any provider, and calls in Python's spelling; argument names are required."""
     tasks, notes = made(tmp_path, {"task_id": 3, "expected": actions})
 
     assert notes == []

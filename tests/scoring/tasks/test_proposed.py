@@ -56,7 +56,7 @@ def test_what_most_runs_did_is_a_sub_goal_with_their_number() -> None:
 
 
 def test_arguments_count_that_say_what_a_call_is_about() -> None:
-    """Those of which all runs give the same; an agent's own wording is none of them."""
+    """The arguments that are equal in all runs; an agent's own wording is not among them."""
     note = "The user told me that the order never came."
     first = call("pay", order="A-1", items=[{"id": 7}], note=note)
     other = call("pay", order="A-1", items=[{"id": 7}], note=f"{note} Again.")
@@ -100,7 +100,7 @@ def test_thoughts_and_repeats_are_neither_sub_goals_nor_needed() -> None:
 
 
 def test_arguments_that_nobody_knows_are_any() -> None:
-    """Redacted ones, or such as are no object: the tool alone is the sub-goal."""
+    """Redacted arguments, or arguments that are not an object: the tool alone is the sub-goal."""
     assert goals([ToolUse("look", None), PAY], [ToolUse("look", "[1]"), PAY])["look"] == {
         "serves": ["look"]
     }

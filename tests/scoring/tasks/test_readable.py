@@ -43,7 +43,7 @@ def broken(path: tuple[str | int, ...], strange: Any) -> str:
 
 @pytest.mark.slow
 def test_one_fault_of_shape_brings_no_other(tmp_path: Path) -> None:
-    """Wherever it stands, it is told alone: nothing that it stands for seems to be missing."""
+    """In any place, only this fault is reported: its contents do not seem to be missing."""
     file = tmp_path / "tasks.yaml"
     values: list[Any] = [[[]], -7, None]
     for path, strange in zip(places(VALUES), cycle(values), strict=False):

@@ -86,7 +86,7 @@ def test_example_is_well_formed() -> None:
     ],
 )
 def test_error_names_line_and_way_out(tmp_path: Path, text: str, problem: str) -> None:
-    """An error in the head of a file or in a tool is told with line, fact and way out."""
+    """An error in the head of a file or in a tool is reported with line, fact and way out."""
     assert found(tmp_path, text) == [problem]
 
 
@@ -129,7 +129,7 @@ def test_error_names_line_and_way_out(tmp_path: Path, text: str, problem: str) -
         ),
         (
             "expected: [{tool: look, arguments: {n: {about: 10, witin: 1, within: 2}}}]",
-            "7: tasks.refund.expected[0].arguments.n: unknown key 'witin' beside 'about'; "
+            "7: tasks.refund.expected[0].arguments.n: unknown key 'witin' next to 'about'; "
             "remove it, or write {exactly: {...}} if the object itself is meant",
         ),
         (
@@ -154,7 +154,7 @@ def test_error_names_line_and_way_out(tmp_path: Path, text: str, problem: str) -
         (
             "success: {any_of: [{tool: look}, {judge: Is it polite}]}",
             "7: tasks.refund.success: judge inside any_of; "
-            "put it beside any_of: a verdict is on the whole sub-goal",
+            "put it next to any_of: a verdict is on the whole sub-goal",
         ),
         (
             "success: {any_of: [{tool: look}, {answer: '('}]}",
@@ -214,12 +214,12 @@ def test_error_names_line_and_way_out(tmp_path: Path, text: str, problem: str) -
         ),
         (
             "{sub_goals: {a: {serves: [look]}, b: {}}, graphs: {x: {a: {}}}}",
-            "7: task 'refund': sub-goal 'b' stands in no graph; put it into one, or leave it out",
+            "7: task 'refund': sub-goal 'b' is in no graph; put it into one, or leave it out",
         ),
         (
             "{sub_goals: {a: {serves: [look]}, b: {deps: [a]}}, graphs: {x: {a: {}, b: {}}}}",
-            "7: task 'refund': sub-goal 'b' has deps or any_of beside 'graphs'; "
-            "say them in each graph",
+            "7: task 'refund': sub-goal 'b' has deps or any_of in addition to 'graphs'; "
+            "write them in each graph",
         ),
         (
             "{sub_goals: {a: {}, b: {}}, "
@@ -252,7 +252,7 @@ def test_error_names_line_and_way_out(tmp_path: Path, text: str, problem: str) -
     ],
 )
 def test_error_in_a_task_names_line_and_way_out(tmp_path: Path, key: str, problem: str) -> None:
-    """An error in a task is told with line, fact and way out."""
+    """An error in a task is reported with line, fact and way out."""
     assert found(tmp_path, in_task(key)) == [problem]
 
 
@@ -289,7 +289,7 @@ def test_too_many_variants_are_an_error(tmp_path: Path) -> None:
 
 
 def test_broken_graph_spoils_its_task_alone(tmp_path: Path) -> None:
-    """A cycle is no reason to refuse the file; it costs the task scores of its graph."""
+    """A cycle does not make the file invalid; it costs the task scores of its graph."""
     result = loaded(tmp_path, in_task("sub_goals: {a: {deps: [a]}}"))
 
     assert result.fatal == []
@@ -337,7 +337,7 @@ def test_all_errors_are_told_at_once(tmp_path: Path) -> None:
 
 
 def test_syntax_error_names_its_line(tmp_path: Path) -> None:
-    """What is no YAML is told with the line where reading stopped."""
+    """A text that is not YAML is reported with the line where reading stopped."""
     (problem,) = found(tmp_path, "version: 1\ntools: {a: [}\n")
 
     assert problem.startswith("2: not valid YAML: ")
@@ -440,7 +440,7 @@ def test_shared_paths_do_not_multiply_the_work(tmp_path: Path) -> None:
 
 
 def test_missing_file_is_bad_input(tmp_path: Path) -> None:
-    """A path that does not exist, and a folder without task files, are told as such."""
+    """A path that does not exist, and a folder without task files, are reported as such."""
     for path, fact in ((tmp_path / "no.yaml", "cannot read"), (tmp_path, "holds no task file")):
         with pytest.raises(TaskFileUnreadable, match=fact):
             load([path])

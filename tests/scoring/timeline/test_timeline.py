@@ -70,7 +70,7 @@ def test_timeline_says_what_became_of_a_run_that_did_not_end(tables: Tables) -> 
 
     assert "interrupted: it waits for an approval, an answer or a result" in shown
     assert "the exporter dropped attributes" in shown
-    assert "it was begun anew after errors" in shown
+    assert "it was restarted after errors" in shown
     assert "tool calls were made, or may have been, that were not recorded" in shown
     assert "send interrupted" in shown
     (step,) = timeline(tables, run).steps
@@ -145,7 +145,7 @@ def test_beginning_of_an_id_is_enough(tables: Tables) -> None:
 
 
 def test_run_without_scores_or_times_is_still_told(tables: Tables) -> None:
-    """An unscored run of which nothing was captured shows its steps and what is not known."""
+    """An unscored run without captured content shows its steps and the unknown parts."""
     run = tables.run(complete=False)
     tables.insert("steps", trajectory_id=run, step_index=0, kind="tool_call", status="unknown")
     found = timeline(tables, run)
@@ -160,7 +160,7 @@ def test_run_without_scores_or_times_is_still_told(tables: Tables) -> None:
     ("outcome", "said"),
     [
         ("recovered", "(its result matches the tool's error pattern) and was recovered"),
-        (None, "(its result matches the tool's error pattern) and it is unknown"),
+        (None, "(its result matches the tool's error pattern) and its recovery"),
     ],
 )
 def test_failure_that_no_status_tells_is_marked(
@@ -209,7 +209,7 @@ def test_headline_is_the_first_two_reasons_of_different_kinds(
 
 
 def test_made_up_times_are_not_shown(tables: Tables) -> None:
-    """An import without times is told once, and a step among others that have one by itself."""
+    """An import without times gets one note; a step without a time among others gets its own."""
     made_up = START.replace(year=2000)
     run = tables.run(duration_ms=2.0, start_time=made_up)
     step: dict[str, Any] = {"trajectory_id": run, "kind": "tool_call", "start_time": made_up}
@@ -324,7 +324,7 @@ def test_hostile_texts_are_text(tables: Tables) -> None:
     ],
 )
 def test_plan_is_told_step_by_step(tables: Tables, plan: str, lines: list[str]) -> None:
-    """A line for each planned step, whatever the agent declared; a text stays as it is."""
+    """Each planned step is one line, for any declaration of the agent; a text stays unchanged."""
     run = tables.run()
     tables.insert("steps", trajectory_id=run, step_index=0, kind="plan", plan=plan, flags=[])
     (step,) = timeline(tables, run).steps

@@ -1,9 +1,8 @@
 -- The calls and plans of each attempt in the order in which they were made.
 --
--- Steps of one trajectory keep their order; those of several agents are merged by time. A call
--- that started the run of a sub-agent hands over to it, and is none of them unless the task file
--- has it as a call.
--- Source: docs/metrics.md, sections 0.3, 0.8 and 0.9.
+-- Steps of one trajectory keep their order; steps of several agents are merged by time. A call
+-- that started the run of a sub-agent hands over to it. It is left out unless the task file
+-- declares it as a call. Source: docs/metrics.md, sections 0.3, 0.8 and 0.9.
 --
 -- Reads:
 --   attempt_members
@@ -15,8 +14,8 @@
 --   trajectory_id  INTEGER  The root or a sub-agent of it.
 --   step_index     INTEGER  One row for each attempt_id, trajectory_id and step_index.
 --   kind           VARCHAR  tool_call | plan.
---   calls_before   INTEGER  Tool calls of the attempt that stand before it; of a call: its index.
---   own_before     INTEGER  Likewise, of its trajectory.
+--   calls_before   INTEGER  Tool calls of the attempt before it; the index of a call.
+--   own_before     INTEGER  Tool calls of its trajectory before it.
 -- Order:
 --   attempt_id, calls_before, trajectory_id, step_index
 WITH hand_overs AS (

@@ -1,9 +1,8 @@
--- Hand-offs, and calls that started the run of a sub-agent, that are calls of tools nevertheless.
+-- Hand-offs, and calls that started the run of a sub-agent, that count as tool calls.
 --
--- The task of their attempt expects them, by their name or by that of the agent, which an argument
--- may hold; or the task file declares the tool to be called. What it declares to be a hand-off is
--- none.
--- Source: docs/metrics.md, section 0.8.
+-- The task of their attempt expects them, by their name or by the name of the agent, which an
+-- argument may hold. Or the task file declares the tool to be called. A tool that the task file
+-- declares to be a hand-off does not count. Source: docs/metrics.md, section 0.8.
 --
 -- Reads:
 --   attempt_members
@@ -16,9 +15,9 @@
 --   task_expected or task_tools WHERE kind = 'tool_call'
 --   declared_steps WHERE kind = 'handoff' or trajectories WHERE parent_step IS NOT NULL
 -- Columns:
---   trajectory_id  INTEGER  Whose step it is.
+--   trajectory_id  INTEGER  Trajectory of the step.
 --   step_index     INTEGER  One row for each trajectory_id and step_index.
---   tool_name      VARCHAR  As the task expects it, else as it is.
+--   tool_name      VARCHAR  As the task expects it, else as recorded.
 -- Order:
 --   none
 WITH expected AS (

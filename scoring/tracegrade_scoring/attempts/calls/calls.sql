@@ -29,14 +29,15 @@
 --   effect           VARCHAR    read | write | destructive; the registry's, else the span's.
 --   cost             DOUBLE     The registry's, else the span's; NULL if neither says.
 --   offered          BOOLEAN    Offered to the model call or the run; NULL if unknown.
---   may_change       BOOLEAN    It is no read, and its tool not made up: not offered (not known,
---                               where tools are), and the call failed. Never NULL.
+--   may_change       BOOLEAN    It is not a read, and its tool is not made up. A tool is made up
+--                               if it was not offered (or is unknown, where tools are known), and
+--                               the call failed. Never NULL.
 --   sub_goal         VARCHAR    Named on the span; NULL if none.
 --   decision         VARCHAR    Named on the span; NULL if none.
 --   span_id          VARCHAR    Executing span, else the requesting one.
 --   start_time       TIMESTAMP  UTC.
 --   content_missing  BOOLEAN    Arguments not captured, redacted or truncated; equal to nothing.
---   result_missing   BOOLEAN    Likewise of the result.
+--   result_missing   BOOLEAN    The same for the result.
 -- Order:
 --   attempt_id, call_index
 WITH registry AS (

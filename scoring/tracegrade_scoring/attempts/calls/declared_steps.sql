@@ -1,4 +1,4 @@
--- The steps of a bucket, in which calls of a tool are of the kind that a task file declares.
+-- The steps of a bucket, with the kinds that task files declare for calls of a tool.
 --
 -- Source: docs/metrics.md, section 0.8.
 --

@@ -1,4 +1,4 @@
--- The agent that a hand-off or an agent called as a tool names: `transfer_to_x`, `handoff to X`
+-- The agent named by a hand-off, or by an agent called as a tool: `transfer_to_x`, `handoff to X`
 -- and `x` name one. NULL for NULL.
 CREATE OR REPLACE TEMP MACRO named_agent(NAME) AS
 regexp_replace(

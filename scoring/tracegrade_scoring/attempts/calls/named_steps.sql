@@ -1,4 +1,4 @@
--- The steps of a bucket, in which tools of MCP servers have the names that task files give them.
+-- The steps of a bucket, with the names of MCP tools that task files use.
 --
 -- Source: docs/metrics.md, section 0.8.
 --

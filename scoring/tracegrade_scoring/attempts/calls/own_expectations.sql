@@ -1,5 +1,4 @@
--- The expectations that are of an attempt's own turns, where other runs have the other turns of
--- its conversation.
+-- The expectations of an attempt's own turns, if other runs have other turns of its conversation.
 --
 -- An expectation without a turn belongs to turn 0. Source: docs/metrics.md, section 2.1.
 --

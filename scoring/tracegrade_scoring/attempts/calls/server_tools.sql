@@ -1,9 +1,8 @@
--- Tools of MCP servers that an attempt called by the server's name and theirs, as task files name
--- them.
+-- Tools of MCP servers that an attempt called with the server's name, as task files name them.
 --
--- A file that names the tool alone means the server's, where the attempt neither called nor was
--- offered another tool of that name, and where no file names it with its server.
--- Source: docs/metrics.md, section 0.8.
+-- A file that names the tool alone means the server's tool, if the attempt neither called nor was
+-- offered another tool of that name, and if no file names it with its server. Source:
+-- docs/metrics.md, section 0.8.
 --
 -- Reads:
 --   attempt_members
@@ -15,7 +14,7 @@
 --   named_tools
 -- Columns:
 --   trajectory_id  INTEGER  Of the attempt.
---   made_name      VARCHAR  One row for each trajectory_id and made_name that stands in its steps.
+--   made_name      VARCHAR  One row for each trajectory_id and each made_name in its steps.
 --   tool_name      VARCHAR  Without the server.
 -- Order:
 --   none

@@ -1,7 +1,6 @@
 -- The steps of a bucket as metrics read them: a hand-off that its task expects is a call.
 --
--- It has the name under which it is expected.
--- Source: docs/metrics.md, section 0.8.
+-- The step has the name that the task expects. Source: docs/metrics.md, section 0.8.
 --
 -- Reads:
 --   called_agents

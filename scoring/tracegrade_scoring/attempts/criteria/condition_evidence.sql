@@ -1,9 +1,10 @@
--- When each condition of a criterion but any_of began to hold, ceased to, or became unsure.
+-- Moments at which each condition of a criterion, except any_of, began or ceased to hold, or
+-- became unsure.
 --
 -- Moment -1 is before the first call, i is after call i, and the number of calls is the end of the
 -- attempt. Between two rows of a condition nothing changes; before the first it does not hold.
--- Where calls were not recorded, what calls decide is unsure: a call that is seen was made, but a
--- state may have become another. Source: docs/metrics.md, section 0.1.
+-- Where calls were not recorded, conditions that calls decide are unsure. A recorded call was
+-- made, but a state may have changed. Source: docs/metrics.md, section 0.1.
 --
 -- Reads:
 --   answer_matches

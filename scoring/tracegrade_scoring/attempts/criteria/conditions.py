@@ -2,19 +2,18 @@
 
     {tool: issue_refund, state: {$.state: refunded}}  ->  a call of the tool, and a state
 
-Kinds of conditions, all of which must hold at once:
+Kinds of conditions, which must all hold at once:
 
     call    a call of the tool was made that succeeded (`status: error`: that failed)
     values  such a call had the given arguments and returned the given values
     state   the last successful result that has the path holds the given value there
     answer  the final answer matches, or holds a bound value
     sql     a boolean over the attempt's steps is true; known at the end only
-    judge   a verdict says so; known at the end only
+    judge   a verdict says yes; known at the end only
     any_of  all parts of one of its alternatives hold; the parts are conditions of their own
 
-Only a state (and an expression) can cease to hold, so only these let a sub-goal regress.
-Source: docs/metrics.md, section 4.1, `completed`; the keys of a criterion are those of the task
-file.
+Only a state (and an expression) can cease to hold, so only these let a sub-goal regress. Source:
+docs/metrics.md, section 4.1, `completed`; the keys of a criterion are those of the task file.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,7 +29,7 @@ from tracegrade_scoring.tasks.relations import pattern_or_input
 Criterion = Mapping[str, Any]
 
 AT_END: Final = frozenset({"sql", "judge"})
-"""Kinds of which only the end is known."""
+"""Kinds that are known only at the end."""
 
 NOTHING: Final[Mapping[str, Any]] = {}
 
@@ -48,7 +47,7 @@ class CriterionCondition(NamedTuple):
     """Name of a bound value that the answer holds."""
     expression: str | None = None
     any_of: int | None = None
-    """Which condition it is a part of; None: it is asked for itself."""
+    """The condition that it is a part of; None: it is a condition of its own."""
     alternative: int | None = None
     """In which alternative of that, from 0."""
     arguments: Mapping[str, Any] = NOTHING

@@ -1,6 +1,6 @@
--- When each condition that a criterion asks for itself began to hold, ceased to, or became unsure.
+-- Moments at which each condition of a criterion itself began or ceased to hold, or became unsure.
 --
--- A condition any_of holds while all parts of one of its alternatives do. Else as in
+-- A condition any_of holds while all parts of one of its alternatives do. Otherwise as in
 -- condition_evidence.
 --
 -- Reads:

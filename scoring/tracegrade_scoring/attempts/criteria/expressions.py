@@ -1,9 +1,10 @@
 """Evaluates the SQL expressions of success criteria for each attempt.
 
-Its own module because these texts are the task file's, not ours. They are checked when the file is
-loaded, but some errors show only on real steps, and must spoil no other attempt. They run in an
-engine of their own that holds the steps they read and nothing else, within limits of time and
-memory. One that takes too long is not asked again: it would not be faster alone.
+Its own module because these texts come from the task file, not from this package. They are checked
+when the file is loaded, but some errors show only on real steps, and must not affect other
+attempts. They run in an engine of their own that holds the steps they read and nothing else,
+within limits of time and memory. An expression that takes too long is not run again: it would not
+be faster alone.
 """
 
 import time
@@ -19,7 +20,7 @@ from tracegrade_scoring.tasks.engine import closed_engine
 from tracegrade_scoring.tasks.expression import as_boolean, columns_read
 
 MAX_SECS: Final = 20.0
-"""Of one expression over the attempts of one bucket; more is taken for no answer."""
+"""Limit of one expression over the attempts of one bucket; a longer run gives no answer."""
 
 ROWS_AT_A_TIME: Final = 10_000
 """Steps that are handed over at once."""
@@ -135,7 +136,7 @@ def _after_steps(
     attempts: str,
     given: dict[str, str],
 ) -> pa.Table:
-    """Return what an expression says of each attempt with steps; NULL is false."""
+    """Return the result of an expression for each attempt with steps; NULL is false."""
     expression = given["expression"]
     columns = ["step_index", *columns_read(engine, expression)]
     sql = _STEPS.format(

@@ -1,4 +1,4 @@
--- What each call was given, or returned, where criteria of its attempt's task ask for values.
+-- Arguments and results of each call, where criteria of its attempt's task ask for values.
 --
 -- Reads:
 --   attempt_bindings
@@ -9,20 +9,20 @@
 --   criterion_values
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt_id, call_index, sub_goal, condition, part, path
---                        and value that may stand there.
+--                        and value that may be there.
 --   call_index  INTEGER  A call that the condition is about, by tool and status.
 --   sub_goal    VARCHAR  The sub-goal that the criterion belongs to; '' for the task itself.
 --   condition   INTEGER  Which condition of that criterion, from 0.
 --   kind        VARCHAR  values | state, of the condition.
 --   part        VARCHAR  arguments | result of the call.
 --   path        VARCHAR  JSON path, or pointer, into that part.
---   captured    BOOLEAN  The part is there as it was; else nothing can be said of it.
+--   captured    BOOLEAN  The part is there unchanged; otherwise it is unknown.
 --   actual      VARCHAR  JSON text at the path; NULL if there is none.
---   expected    VARCHAR  JSON text that is asked for; NULL if it stands for a value not bound.
+--   expected    VARCHAR  JSON text that is expected; NULL for a value that is not bound.
 --   pattern     VARCHAR  RE2 that a text must match instead of being equal; NULL if none.
 --   low         DOUBLE   Least number, of a number that need not be equal; NULL if none.
 --   high        DOUBLE   The greatest.
---   optional    BOOLEAN  There need be nothing at the path.
+--   optional    BOOLEAN  The path may be absent.
 -- Order:
 --   none
 SELECT

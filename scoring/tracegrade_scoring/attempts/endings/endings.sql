@@ -1,6 +1,6 @@
 -- Attempts that did not end by themselves, or not yet: what they lack is not the agent's choice.
 --
--- That an end has not come says nothing of why: the run may go on, or its process may have died.
+-- A missing end does not show the cause: the run may continue, or its process may have died.
 --
 -- Source: docs/metrics.md, section 3.4.
 --
@@ -10,8 +10,8 @@
 -- Columns:
 --   trajectory_id  INTEGER  One row for each of these trajectories.
 --   ending         VARCHAR  budget (a limit of output, turns or time ended it) | interrupted (it
---                           waits for somebody) | crashed (root in error) | unfinished (it, or
---                           its end, has not come).
+--                           waits for a person) | crashed (root in error) | unfinished (the root,
+--                           or its end, is missing).
 -- Order:
 --   trajectory_id
 WITH limited AS (
@@ -24,7 +24,7 @@ run_endings AS (
   SELECT
     trajectories.trajectory_id,
     CASE
-      -- Whoever ran the agent knows that it was a limit which ended it.
+      -- The verdict says that a limit ended the attempt.
       WHEN limited.trajectory_id IS NOT NULL THEN 'budget'
       WHEN trajectories.interrupted THEN 'interrupted'
       WHEN names_limit(trajectories.finish_reasons) THEN 'budget'

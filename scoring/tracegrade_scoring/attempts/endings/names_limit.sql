@@ -1,5 +1,5 @@
--- Whether words on why a model's answer ended, such as finish reasons, name a limit of output,
--- turns, steps, time, context or money. Vendors' words are often passed on as they are.
+-- Whether finish reasons of a model's answer name a limit of output, turns, steps, time, context
+-- or money. Vendors' words are often passed on unchanged.
 --
 -- finish_reasons: one or several of them, as the trace has them; NULL if it has none.
 -- Source: docs/metrics.md, section 3.4.

@@ -1,7 +1,8 @@
 """Applies each part of a release rule to two releases.
 
-A check is broken only by what chance does not explain, by the same tests as every other word of a
-comparison (`compare/beyond_chance.py`); it is unknown where the runs cannot tell.
+Only a change that chance does not explain breaks a check, by the same tests as every other
+statement of a comparison (`compare/beyond_chance.py`). A check is unknown if the runs cannot
+decide it.
 """
 
 from collections.abc import Iterator
@@ -36,7 +37,7 @@ class Check(NamedTuple):
 
 
 def checks_of(comparison: Comparison, rule: ShipRule) -> Iterator[Check]:
-    """Yield what each part of a rule says of a cohort; no part on kills without any."""
+    """Yield the result of each part of a rule for a cohort; the part on kills needs kills."""
     yield _enough_tasks(comparison, rule)
     yield _solved(comparison, rule)
     yield _tasks(comparison, rule)
@@ -63,7 +64,7 @@ def _solved(comparison: Comparison, rule: ShipRule) -> Check:
     text = f"solved at most {rule.solved_margin:g} points worse"
     success = comparison.metrics.get("success")
     if success is None or success.found.difference is None:
-        return Check(text, UNKNOWN, "success is not known of both")
+        return Check(text, UNKNOWN, "success is not known for both")
     found, margin = success.found, rule.solved_margin / 100
     fact = f"{share(found.base)} to {share(found.candidate)}"
     if (found.difference or 0.0) < -margin:
@@ -79,7 +80,7 @@ def _tasks(comparison: Comparison, rule: ShipRule) -> Check:
     text = _at_most(rule.tasks_worse, "task", "solved less often, beyond chance")
     known = known_tasks(comparison)
     if not known:
-        return Check(text, UNKNOWN, "success of no task is known of both")
+        return Check(text, UNKNOWN, "success is known for both in no task")
     fell = sum(task.fell_surely for task in comparison.tasks)
     return Check(text, _verdict(fell, rule.tasks_worse), f"{fell:,} of {known:,}")
 
@@ -93,7 +94,7 @@ def _metrics(comparison: Comparison, rule: ShipRule) -> Check:
     ]
     tested = sum(p_value is not None for p_value in p_values)
     if not comparison.metrics:
-        return Check(text, UNKNOWN, "no metric is known of both")
+        return Check(text, UNKNOWN, "no metric is known for both")
     fact = f"{len(worse):,} of {tested:,} that were asked"
     return Check(text, _verdict(len(worse), rule.metrics_worse), fact)
 
@@ -142,7 +143,7 @@ def _cost(comparison: Comparison, limit: float, allowed: str) -> Check:
     cost, success = (comparison.metrics.get(name) for name in (COST, "success"))
     ratio = _cost_ratio(cost, success)
     if cost is None or ratio is None:
-        return Check(text, UNKNOWN, "costs or success are not known of both")
+        return Check(text, UNKNOWN, "costs or success are not known for both")
     fact = f"{(ratio - 1) * 100:+.0f}%"
     if ratio <= limit:
         return Check(text, HELD, fact)
@@ -171,10 +172,10 @@ def _verdict(worse: int, limit: int) -> str:
 
 
 def tasks_needed(comparison: Comparison) -> int | None:
-    """Return of how many tasks in all a success that changed as now could be told from chance.
+    """Return the number of tasks that could tell a success that changed as now from chance.
 
-    Sign flips need `LEAST_TASKS` tasks that changed one way. None where it is told already, no
-    task changed, or tasks changed both ways.
+    Sign flips need `LEAST_TASKS` tasks that changed one way. None if the change is already
+    significant, no task changed, or tasks changed both ways.
     """
     success = comparison.metrics.get("success")
     if success is None or success.direction:

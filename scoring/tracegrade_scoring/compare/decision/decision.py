@@ -32,7 +32,7 @@ TIMES: Final = "\u00d7"
 
 
 class ReleaseDecision(NamedTuple):
-    """What is decided on one agent's release in one run mode; all texts are on one line."""
+    """The decision on one agent's release in one run mode; all texts are on one line."""
 
     word: str
     """ship | hold | not enough runs."""
@@ -41,7 +41,7 @@ class ReleaseDecision(NamedTuple):
     better: tuple[str, ...]
     """What got better by more than chance explains: metrics, what runs use, then tasks."""
     worse: tuple[str, ...]
-    """Likewise, with failure modes and critical sub-goals."""
+    """The same for the worse ones, with failure modes and critical sub-goals."""
     went_up: tuple[str, ...]
     """Tasks that succeeded more often, as chance may explain."""
     went_down: tuple[str, ...]
@@ -55,7 +55,7 @@ class ReleaseDecision(NamedTuple):
 def decide_release(comparison: Comparison, rule: ShipRule = DEFAULT_RULE) -> ReleaseDecision:
     """Return the decision on the candidate of one cohort.
 
-    It is *hold* if a part of the rule is broken, *not enough runs* if one cannot be told, else
+    It is *hold* if a part of the rule is broken, *not enough runs* if a part is unknown, else
     *ship*.
     """
     checks = tuple(checks_of(comparison, rule))

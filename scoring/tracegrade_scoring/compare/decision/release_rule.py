@@ -13,7 +13,7 @@ _Percent = Annotated[str, StringConstraints(pattern=r"^\+\d{1,4}(\.\d+)?%$")]
 
 
 class ShipRule(BaseModel):
-    """What the candidate must meet beside the base; the defaults are used without a file."""
+    """Conditions on the candidate, compared with the base; defaults apply without a file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -24,15 +24,15 @@ class ShipRule(BaseModel):
     tasks_worse: Annotated[int, Field(ge=0)] = 0
     """Tasks that may succeed less often, by more than chance explains."""
     metrics_worse: Annotated[int, Field(ge=0)] = 0
-    """Metrics, failure modes and critical sub-goals that may be worse, likewise."""
+    """Number of metrics, failure modes and critical sub-goals that may be worse."""
     kills_worse: Annotated[int, Field(ge=0)] = 0
-    """Metrics of rollback-ability that may be worse, likewise."""
+    """Number of metrics of rollback-ability that may be worse."""
     cost_per_solved: _Percent | None = None
     """By how much a solved attempt may cost more, such as +20%; None asks nothing."""
 
     @property
     def cost_limit(self) -> float | None:
-        """How many times the base's cost of a solved attempt is allowed; None asks nothing."""
+        """Limit of a solved attempt's cost as a multiple of the base's; None for no limit."""
         if self.cost_per_solved is None:
             return None
         return 1 + float(self.cost_per_solved[1:-1]) / 100

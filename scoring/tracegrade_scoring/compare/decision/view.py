@@ -19,7 +19,7 @@ ROWS: Final = (
     METRICS["ra_after_recovery"],
     *USAGE_METRICS,
 )
-"""What is shown of every release, as far as it was measured in both."""
+"""Rows that are shown for every release, if they were measured in both."""
 
 
 class DecisionView(NamedTuple):
@@ -28,7 +28,7 @@ class DecisionView(NamedTuple):
     headline: str
     """The word, and what it is about."""
     checks: tuple[tuple[str, str, str, str], ...]
-    """Of each part of the rule its mark, its verdict, what must hold and what was found."""
+    """Mark, verdict, condition and finding of each part of the rule."""
     rows: tuple[tuple[str, str, str, str], ...]
     """Metric, base, candidate, and how it changed."""
     facts: tuple[tuple[str, str], ...]
@@ -66,7 +66,7 @@ def _facts(decision: ReleaseDecision) -> Iterator[tuple[str, str]]:
     if decision.not_known:
         yield "Not known", named(decision.not_known)
     if decision.needed:
-        yield "What it takes", named(decision.needed)
+        yield "Needed for a decision", named(decision.needed)
 
 
 def _rows(comparison: Comparison) -> Iterator[tuple[str, str, str, str]]:
@@ -86,7 +86,7 @@ def _row(metric: Metric, compared: Compared) -> tuple[str, str, str, str]:
 
 
 def _solved(share: float | None, attempts: int) -> str | None:
-    """Return how many attempts were solved; None where it is no whole number."""
+    """Return the number of solved attempts; None if it is not a whole number."""
     solved = (share or 0.0) * attempts
     if not isclose(solved, round(solved), abs_tol=1e-6):
         return None

@@ -1,4 +1,4 @@
--- Attempts of each task that either release, or another of the agent, ran; how many succeeded.
+-- Attempts and successes for each task that either release, or another release of the agent, ran.
 --
 -- Reads:
 --   attempt_successes
@@ -14,9 +14,9 @@
 --   base_valid         BIGINT   Attempts of known success; 0 if it did not run the task.
 --   base_correct       BIGINT   Of these, successful.
 --   base_invalid       BIGINT   Attempts of unknown success, which are not failures.
---   candidate_valid    BIGINT   As for the base, likewise below.
---   candidate_correct  BIGINT   Likewise.
---   candidate_invalid  BIGINT   Likewise.
+--   candidate_valid    BIGINT   As for the base.
+--   candidate_correct  BIGINT   As for the base.
+--   candidate_invalid  BIGINT   As for the base.
 -- Order:
 --   agent_name, run_mode, task_id
 WITH base_attempts AS (

@@ -1,19 +1,19 @@
--- How many runs and tasks each cohort of the compared releases has, and how many tasks both ran.
+-- Runs and tasks of each cohort of the compared releases, and the number of tasks that both ran.
 --
 -- Reads:
 --   compared_runs
 -- Columns:
 --   agent_name               VARCHAR  One row for each agent_name and run_mode; NULL if not named.
 --   run_mode                 VARCHAR  NULL if the trace does not say.
---   base_runs                BIGINT   Runs of the base, sub-agents' and superseded ones apart.
---   candidate_runs           BIGINT   Likewise of the candidate.
+--   base_runs                BIGINT   Runs of the base, without sub-agents' and superseded runs.
+--   candidate_runs           BIGINT   The same for the candidate.
 --   base_runs_of_no_task     BIGINT   Of these, without a known task: in no pair.
---   candidate_runs_of_no_task  BIGINT   Likewise.
+--   candidate_runs_of_no_task  BIGINT   The same for the candidate.
 --   base_superseded          BIGINT   Runs that a later run of the same trial replaced.
---   candidate_superseded     BIGINT   Likewise.
+--   candidate_superseded     BIGINT   The same for the candidate.
 --   tasks                    BIGINT   Tasks that both ran.
---   base_only_tasks          BIGINT   Tasks that the base alone ran.
---   candidate_only_tasks     BIGINT   Tasks that the candidate alone ran.
+--   base_only_tasks          BIGINT   Tasks that only the base ran.
+--   candidate_only_tasks     BIGINT   Tasks that only the candidate ran.
 -- Order:
 --   agent_name, run_mode
 WITH tasks AS (

@@ -1,8 +1,8 @@
--- The scored trajectories of the two releases that are compared, sub-agents' included.
+-- The scored trajectories of the two compared releases, including sub-agents' trajectories.
 --
--- What is compared: the tasks that both ran, one beside the other; or, in a cohort without such a
--- task, the runs of no known task on either side. A run that a later one superseded is out,
--- and so is one that was killed on purpose.
+-- A comparison pairs the tasks that both releases ran. In a cohort without such a task, it
+-- compares the runs without a known task. A run that a later run superseded is left out, and so is
+-- a run that was killed on purpose.
 --
 -- Reads:
 --   superseded_runs

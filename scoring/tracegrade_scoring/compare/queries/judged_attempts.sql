@@ -9,8 +9,8 @@
 --   task_id          VARCHAR  One row for each of the three, where there is such an attempt.
 --   base_yes         BIGINT   Of the base, those that succeeded.
 --   base_no          BIGINT   Of the base, those that failed.
---   candidate_yes    BIGINT   Likewise of the candidate.
---   candidate_no     BIGINT   Likewise.
+--   candidate_yes    BIGINT   The same for the candidate.
+--   candidate_no     BIGINT   The same for the candidate.
 --   of_several_runs  BIGINT   Runs in attempts of several: a verdict is on one of them.
 -- Order:
 --   agent_name, run_mode, task_id

@@ -1,9 +1,10 @@
--- Mocked calls of an agent in two releases, beside what live calls with equal arguments returned.
+-- Mocked calls of an agent in two releases, compared with results of live calls with equal
+-- arguments.
 --
--- Calls are matched by tool and canonical arguments. A live result that is equal to the mocked one
--- is enough, and so is one of the same shape: live tools may answer differently each time. JSON
--- stands here in its canonical form, and all of its numbers are of one type.
--- Source: docs/metrics.md, sections 0.5 and 10.4.
+-- Calls are matched by tool and canonical arguments. One live result that equals the mocked result
+-- is enough. One of the same shape is enough too, because live tools may answer differently each
+-- time. JSON is in its canonical form here, and all of its numbers have one type. Source:
+-- docs/metrics.md, sections 0.5 and 10.4.
 --
 -- Reads:
 --   mock_live_results
@@ -11,8 +12,8 @@
 --   agent_name      VARCHAR  One row for each agent_name and tool_name; NULL if none is named.
 --   tool_name       VARCHAR  Of the mocked calls.
 --   calls           BIGINT   Mocked calls; at least 1.
---   content_missing  BIGINT  Of these, with content not captured, redacted or cut: no match.
---   misses          BIGINT   Of the others, without a live call of equal arguments.
+--   content_missing  BIGINT  Mocked calls with content not captured, redacted or cut: no match.
+--   misses          BIGINT   Other mocked calls without a live call with equal arguments.
 --   matched         BIGINT   The rest; divergence is (other_shape + other_values) / matched.
 --   other_shape     BIGINT   Matched, but no live result has the same keys and types.
 --   other_values    BIGINT   Matched, of the same shape, but no live result is equal.

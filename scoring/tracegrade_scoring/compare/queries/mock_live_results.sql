@@ -1,8 +1,8 @@
--- What mocked calls of an agent returned in two releases, and live calls of equal arguments.
+-- Results of an agent's mocked calls in two releases, and of live calls with equal arguments.
 --
--- The result is what the tool returned, else what the model saw. A call that started the run of a
--- sub-agent hands over to it, and is no tool call.
--- Source: docs/metrics.md, sections 0.7, 0.8 and 10.4.
+-- The result is the value that the tool returned, else the text that the model saw. A call that
+-- started the run of a sub-agent hands over to it, and is not a tool call. Source:
+-- docs/metrics.md, sections 0.7, 0.8 and 10.4.
 --
 -- Reads:
 --   steps
@@ -12,12 +12,13 @@
 --   $candidate  VARCHAR  The other.
 -- Columns:
 --   agent_name  VARCHAR  NULL if none is named. One row for each call.
---   mocked      BOOLEAN  Else it was live or in production.
+--   mocked      BOOLEAN  Otherwise it was live or in production.
 --   tool_name   VARCHAR  Of the call.
 --   arguments   VARCHAR  Canonical JSON, else as sent; NULL if not captured.
 --   result      VARCHAR  NULL if not captured.
 --   status      VARCHAR  ok | error | not_executed | interrupted | unknown.
---   lacking     BOOLEAN  Arguments or result were not captured, or redacted or cut, or no JSON.
+--   lacking     BOOLEAN  Arguments or result were not captured, were redacted or cut, or are not
+--                        JSON.
 -- Order:
 --   none
 WITH runs AS (

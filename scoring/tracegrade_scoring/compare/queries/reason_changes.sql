@@ -1,4 +1,4 @@
--- Why compared runs failed: how many of either side for each reason that stands first.
+-- Reasons why compared runs failed: the runs of either side, by their first reason.
 --
 -- Reads:
 --   compared_runs
@@ -11,12 +11,13 @@
 --   object              VARCHAR  What it is about; NULL if nothing in particular.
 --   key                 VARCHAR  The same for the reason in every release of the agent.
 --   base_runs           BIGINT   The base's failed runs with it as their first reason.
---   candidate_runs      BIGINT   Likewise of the candidate; one of both is at least 1.
---   base_failed         BIGINT   The base's failed runs, whatever the reason.
---   candidate_failed    BIGINT   Likewise of the candidate.
+--   candidate_runs      BIGINT   The same for the candidate; one of the two is at least 1.
+--   base_failed         BIGINT   The base's failed runs, for any reason.
+--   candidate_failed    BIGINT   The same for the candidate.
 --   base_known          BIGINT   The base's runs of known success.
---   candidate_known     BIGINT   Likewise of the candidate.
---   sentence            VARCHAR  Of the candidate's first run by id; of the base's if it has none.
+--   candidate_known     BIGINT   The same for the candidate.
+--   sentence            VARCHAR  Sentence of the candidate's first run by id; of the base's if it
+--                                has none.
 --   trajectory_id       VARCHAR  That run.
 --   step_trajectory_id  VARCHAR  It, or the run of its sub-agent, of the step; NULL without one.
 --   step_index          INTEGER  The step that shows it there; NULL if none does.

@@ -1,6 +1,6 @@
--- What each run that is compared took: tokens, money and steps.
+-- Tokens, money and steps of each compared run.
 --
--- A run counts with its sub-agents.
+-- A run includes its sub-agents.
 --
 -- Reads:
 --   compared_runs
@@ -9,7 +9,7 @@
 -- Columns:
 --   trajectory_id  VARCHAR  One row for each run and metric.
 --   metric         VARCHAR  tokens_per_run | cost_usd_per_run | steps_per_run.
---   amount         DOUBLE   NULL if it is not known of the run.
+--   amount         DOUBLE   NULL if unknown.
 -- Order:
 --   none
 WITH consumption AS (

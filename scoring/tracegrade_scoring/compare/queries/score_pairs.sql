@@ -1,10 +1,9 @@
 -- Each metric of each task that both releases ran, added up on either side.
 --
--- Sums are of whole multiples of 2^-60, so that no order of rows changes a bit. Weighted by
--- sample_weight.
--- Source: docs/metrics.md, sections 0.2 and 10.1.
+-- Sums add whole multiples of 2^-60, so that the order of rows does not change a bit. They are
+-- weighted by sample_weight. Source: docs/metrics.md, sections 0.2 and 10.1.
 --
--- `trajectory_scores` holds compared runs alone: a join would keep all others to find them. The
+-- `trajectory_scores` holds only compared runs: a join would keep all others to find them. The
 -- metrics are added up as columns; rows for each run and metric would take three times as long.
 --
 -- Reads:
@@ -13,7 +12,7 @@
 --   trajectory_scores
 -- Parameters:
 --   $base   VARCHAR    The release before.
---   $means  VARCHAR[]  Metrics of which a task has the mean of its runs.
+--   $means  VARCHAR[]  Metrics whose value for a task is the mean of its runs.
 -- Columns:
 --   agent_name             VARCHAR  NULL if the trace names none.
 --   run_mode               VARCHAR  NULL if the trace does not say.
@@ -21,15 +20,15 @@
 --   task_id                VARCHAR  One row for each of the four; never NULL.
 --   base_numerator         DOUBLE   Sum over scored trajectories, or the mean of their values;
 --                                   NULL if none was scored.
---   base_denominator       DOUBLE   Likewise; of a mean 1.
+--   base_denominator       DOUBLE   The same for the denominator; 1 for a mean.
 --   base_scored            BIGINT   Trajectories scored.
 --   base_errors            BIGINT   Trajectories that could not be measured.
 --   base_runs              BIGINT   Trajectories.
---   candidate_numerator    DOUBLE   As for the base, likewise below.
---   candidate_denominator  DOUBLE   Likewise.
---   candidate_scored       BIGINT   Likewise.
---   candidate_errors       BIGINT   Likewise.
---   candidate_runs         BIGINT   Likewise.
+--   candidate_numerator    DOUBLE   As for the base.
+--   candidate_denominator  DOUBLE   As for the base.
+--   candidate_scored       BIGINT   As for the base.
+--   candidate_errors       BIGINT   As for the base.
+--   candidate_runs         BIGINT   As for the base.
 -- Order:
 --   agent_name, run_mode, metric, task_id
 WITH stored AS (

@@ -9,9 +9,9 @@
 --   task_id            VARCHAR    The task whose plan graph holds the sub-goal.
 --   sub_goal           VARCHAR    One row for each of the four; critical in some run.
 --   base_skipped       BIGINT     Runs without any action that served it.
---   base_runs          BIGINT     Runs of which that is known; at least 1.
---   candidate_skipped  BIGINT     Likewise; at least 1.
---   candidate_runs     BIGINT     Likewise; at least 1.
+--   base_runs          BIGINT     Runs for which that is known; at least 1.
+--   candidate_skipped  BIGINT     The same for the candidate; at least 1.
+--   candidate_runs     BIGINT     The same for the candidate; at least 1.
 --   trajectory_ids     VARCHAR[]  The candidate's first three runs by id that skip it.
 -- Order:
 --   agent_name, run_mode, task_id, sub_goal
@@ -55,6 +55,6 @@ SELECT
 FROM outcomes
 WHERE
   critical
-  -- Shares without dividing: a sub-goal that one side does not have is no change.
+  -- Shares without dividing: a sub-goal that one side lacks is not a change.
   AND candidate_skipped * base_runs > base_skipped * candidate_runs
 ORDER BY agent_name, run_mode, task_id, sub_goal;

@@ -1,9 +1,8 @@
--- The three axes of the T-Score over the attempts of no known task, and how far chance moves them.
+-- The three axes of the T-Score over attempts without a known task, and their variation by chance.
 --
--- An attempt is a conversation, else a run. Its residual on an axis is what it adds to the error
--- of that axis, which is a ratio of two sums (delta method). Sums run in a fixed order, so that
--- they never differ in a bit. Source: docs/metrics.md, section 7.4; without tasks, means are over
--- runs.
+-- An attempt is a conversation, else a run. Its residual on an axis is its share of the error of
+-- that axis, which is a ratio of two sums (delta method). Sums run in a fixed order, so that they
+-- never differ in a bit. Source: docs/metrics.md, section 7.4; without tasks, means are over runs.
 --
 -- Reads:
 --   compared_runs
@@ -21,12 +20,12 @@
 --   pq_attempts   BIGINT   Attempts with a planning quality.
 --   ra_attempts   BIGINT   Attempts with a rollback-ability.
 --   pq_errors     BIGINT   Runs whose planning quality could not be measured.
---   tsa_tsa       DOUBLE   Sum of products of two residuals, as the name says; likewise below.
---   tsa_pq        DOUBLE   Likewise.
---   tsa_ra        DOUBLE   Likewise.
---   pq_pq         DOUBLE   Likewise.
---   pq_ra         DOUBLE   Likewise.
---   ra_ra         DOUBLE   Likewise.
+--   tsa_tsa       DOUBLE   Sum of products of the two residuals in the name.
+--   tsa_pq        DOUBLE   As tsa_tsa.
+--   tsa_ra        DOUBLE   As tsa_tsa.
+--   pq_pq         DOUBLE   As tsa_tsa.
+--   pq_ra         DOUBLE   As tsa_tsa.
+--   ra_ra         DOUBLE   As tsa_tsa.
 -- Order:
 --   agent_name, run_mode, side
 WITH runs AS (
@@ -86,7 +85,7 @@ sides AS (
   GROUP BY agent_name, run_mode, side
 ),
 
--- Where an attempt has no part in an axis, it moves it nowhere.
+-- An attempt without a value on an axis does not move it.
 residuals AS (
   SELECT
     sides.*,

@@ -1,4 +1,4 @@
--- What each metric's interval without pairs is made of: sums over the attempts of no known task.
+-- Sums for each metric's interval without pairs, over the attempts without a known task.
 --
 -- An attempt is a conversation, else a run; it succeeded if each of its turns did. Sums run in a
 -- fixed order, so that they never differ in a bit. Source: docs/metrics.md, sections 0.2 and 8.2.
@@ -8,20 +8,20 @@
 --   run_usage
 --   scores
 -- Parameters:
---   $means  VARCHAR[]  Metrics of which a run counts by its value, whatever it was counted from.
+--   $means  VARCHAR[]  Metrics whose runs count by their value, not by numerator and denominator.
 -- Columns:
 --   agent_name    VARCHAR  NULL if the trace names none.
 --   run_mode      VARCHAR  NULL if the trace does not say.
---   metric        VARCHAR  Its name in trajectory_scores, or what a run took.
+--   metric        VARCHAR  Its name in trajectory_scores or run_usage.
 --   side          VARCHAR  base | candidate; one row for each of the four.
 --   runs          BIGINT   Runs.
 --   scored        BIGINT   Runs with a value.
 --   attempts      BIGINT   Attempts with a value.
---   numerator     DOUBLE   Sum over them; NULL if there is none.
---   denominator   DOUBLE   Likewise.
---   squares       DOUBLE   Of numerators squared.
---   products      DOUBLE   Of numerators times denominators.
---   bases         DOUBLE   Of denominators squared.
+--   numerator     DOUBLE   Sum over these attempts; NULL if there is none.
+--   denominator   DOUBLE   The same for denominators.
+--   squares       DOUBLE   Sum of squared numerators.
+--   products      DOUBLE   Sum of numerators times denominators.
+--   bases         DOUBLE   Sum of squared denominators.
 --   single        BOOLEAN  Each attempt is one observation that is 0 or 1.
 -- Order:
 --   agent_name, run_mode, metric, side

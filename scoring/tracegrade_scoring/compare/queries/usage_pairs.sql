@@ -1,6 +1,6 @@
--- What each task that both releases ran took on either side: tokens, money and steps.
+-- Tokens, money and steps on either side, for each task that both releases ran.
 --
--- A run that does not report a quantity is left out of it.
+-- A run that does not report a quantity is left out of its sums.
 --
 -- Reads:
 --   compared_runs
@@ -13,9 +13,9 @@
 --   base_numerator         DOUBLE   Sum over the runs that report it; NULL if none does.
 --   base_denominator       DOUBLE   Runs that report it.
 --   base_runs              BIGINT   Runs.
---   candidate_numerator    DOUBLE   As for the base, likewise below.
---   candidate_denominator  DOUBLE   Likewise.
---   candidate_runs         BIGINT   Likewise.
+--   candidate_numerator    DOUBLE   As for the base.
+--   candidate_denominator  DOUBLE   As for the base.
+--   candidate_runs         BIGINT   As for the base.
 -- Order:
 --   agent_name, run_mode, metric, task_id
 WITH side_sums AS (

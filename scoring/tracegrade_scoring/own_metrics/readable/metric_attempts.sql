@@ -44,7 +44,7 @@
 --   step_count        BIGINT   Steps of any kind, those of sub-agents too.
 --   llm_call_count    BIGINT   Model calls, those of sub-agents too.
 --   input_tokens      BIGINT   Of all these; NULL if no call records them.
---   output_tokens     BIGINT   Likewise.
+--   output_tokens     BIGINT   As input_tokens.
 --   cost_usd          DOUBLE   Of all these, by the prices known when the run was scored; NULL if
 --                              the cost of one is unknown, or without model calls.
 --   duration_ms       DOUBLE   Of the root run, from its start to its end; NULL without an end.

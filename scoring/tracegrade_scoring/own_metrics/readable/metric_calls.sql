@@ -27,7 +27,7 @@
 --   decision         VARCHAR    Named on the span; NULL if none.
 --   start_time       TIMESTAMP  UTC.
 --   content_missing  BOOLEAN    Arguments not captured, redacted or truncated; equal to nothing.
---   result_missing   BOOLEAN    Likewise of the result.
+--   result_missing   BOOLEAN    The same for the result.
 -- Order:
 --   attempt_id, call_index
 SELECT

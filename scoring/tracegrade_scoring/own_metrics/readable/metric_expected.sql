@@ -9,7 +9,7 @@
 --   position   INTEGER    Place in the task file, from 0; one row for each task_id and position.
 --   decision   VARCHAR    Name of the decision point; NULL without one.
 --   tool_name  VARCHAR    NULL where any tool of an effect is expected, or none.
---   effect     VARCHAR    That the tool is to have; NULL if the task asks for none.
+--   effect     VARCHAR    Effect that the tool must have; NULL if the task requires none.
 --   accept     VARCHAR[]  Tools that are right as well.
 --   arguments  VARCHAR    JSON of what is expected of the arguments; NULL if the task states none.
 --   turn       INTEGER    Of the conversation, from 0; NULL if the task gives none.

@@ -1,4 +1,4 @@
--- Every failed call and what became of it, as metrics of users' own read them: `failed_calls`.
+-- Every failed call and its outcome, as metrics of users' own read them: `failed_calls`.
 --
 -- Reads:
 --   failed_call_rows

@@ -1,6 +1,7 @@
--- What was said and seen in each attempt, as metrics of users' own read it: `messages`.
+-- Messages, observations and other steps of each attempt, as metrics of users' own read them:
+-- `messages`.
 --
--- These are all steps but tool calls; sub-agents' too.
+-- These are all steps except tool calls, including those of sub-agents.
 --
 -- Reads:
 --   attempt_members
@@ -15,7 +16,7 @@
 --   step_index     INTEGER  In that trajectory; one row for each of both.
 --   turn           INTEGER  Of that trajectory, from 0; NULL if not known.
 --   kind           VARCHAR  plan | thought | observation | message | answer | handoff.
---   role           VARCHAR  Who says it; NULL if not known.
+--   role           VARCHAR  Role of the speaker; NULL if not known.
 --   content        VARCHAR  Its text; NULL if it was not captured.
 -- Order:
 --   attempt_id, depth, trajectory_id, step_index

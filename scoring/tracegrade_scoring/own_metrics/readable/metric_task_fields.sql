@@ -1,6 +1,6 @@
 -- The own keys of tasks, as metrics of users' own read them: `task_fields`.
 --
--- They stand under `x` of a task in the task file, and nothing else reads them.
+-- They are under `x` of a task in the task file, and no other code reads them.
 --
 -- Reads:
 --   task_fields
@@ -9,7 +9,7 @@
 -- Columns:
 --   task_id  VARCHAR  The task.
 --   field    VARCHAR  The key; one row for each task_id and field.
---   value    VARCHAR  A text as it is, anything else as JSON; NULL if the file has null there.
+--   value    VARCHAR  A text unchanged, anything else as JSON; NULL if the file has null there.
 -- Order:
 --   task_id, field
 SELECT

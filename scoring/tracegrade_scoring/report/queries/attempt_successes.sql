@@ -1,9 +1,10 @@
 -- Valid attempts of each task and how many succeeded, for pass@k and pass^k.
 --
 -- An attempt is the runs of one task, trial and conversation (its turns); it is correct only if
--- each turn is. Without a conversation, a trial run twice counts by its later run; without trial
--- and conversation each run is an attempt. A run that was killed on purpose is none, and neither
--- is one that waits for somebody, unless it was judged. What another run goes on with is its part.
+-- each turn is. Without a conversation, only the later run of a repeated trial counts. Without
+-- trial and conversation, each run is an attempt. A run that was killed on purpose is not an
+-- attempt. A run that waits for a person is one only if it was judged. A run that another run
+-- continues is a part of that run.
 --
 -- Reads:
 --   continued_runs
@@ -16,10 +17,11 @@
 --   task_id         VARCHAR  Never NULL: runs without a task are left out.
 --   task_category   VARCHAR  The last by name, if runs differ; NULL if no run has one.
 --   valid_attempts  BIGINT   Attempts of known success.
---   correct         BIGINT   Of these, successful.
+--   correct         BIGINT   Successful attempts among them.
 --   invalid         BIGINT   Attempts of unknown success, which are not failures.
 --   superseded      BIGINT   Runs that a later run of the same trial replaced.
---   retried         BIGINT   Valid attempts that were begun anew after errors, as their runs say.
+--   retried         BIGINT   Valid attempts that were restarted after errors, by the record of
+--                            their runs.
 --   repeated        BIGINT   Valid attempts at a trial beyond its first: in other conversations.
 -- Order:
 --   agent_name, run_mode, release, task_id
@@ -49,7 +51,7 @@ WITH runs AS (
     trajectory_scores.task_id IS NOT NULL
     AND trajectories.parent_trajectory_id IS NULL
     AND trajectories.kill_point IS NULL
-    -- The run that goes on with what waits is the attempt's next.
+    -- The run that continues a waiting run is the attempt's next.
     AND NOT (
       coalesce(trajectories.interrupted, FALSE)
       AND trajectory_scores.success.status <> 'scored'

@@ -1,6 +1,6 @@
--- Conversations that are told by several runs, each with how many of its runs are correct.
+-- Conversations of several runs, and how many of the runs are correct.
 --
--- One is correct only if each of its runs is. Runs count by sample_weight. Source:
+-- A conversation is correct only if each of its runs is. Runs count by sample_weight. Source:
 -- docs/metrics.md, sections 0.6 and 8.2.
 --
 -- Reads:
@@ -8,7 +8,7 @@
 --   trajectories
 --   trajectory_scores
 -- Parameters:
---   $rows  The most rows of one release.
+--   $rows  Limit of the rows of one release.
 -- Columns:
 --   release          VARCHAR  One row for each release, agent_name, run_mode, task, trial and
 --                             conversation.
@@ -17,10 +17,10 @@
 --   conversation_id  VARCHAR  Never NULL.
 --   task_id          VARCHAR  NULL if no task is known.
 --   trial            INTEGER  NULL if not declared.
---   turns            BIGINT   Turns of it.
---   runs             BIGINT   Runs that tell it; at least 2.
---   known            BIGINT   Of these runs, of known success.
---   correct          BIGINT   Of these, successful.
+--   turns            BIGINT   Its turns.
+--   runs             BIGINT   Its runs; at least 2.
+--   known            BIGINT   Its runs of known success.
+--   correct          BIGINT   Successful runs among them.
 --   tsa              DOUBLE   Correct first picks / decision points; NULL without any.
 --   trajectory_id    VARCHAR  Its first run that failed, else its first run.
 --   total            BIGINT   Conversations of the release.

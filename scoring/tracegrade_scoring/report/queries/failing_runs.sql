@@ -1,4 +1,4 @@
--- How many runs show each failure mode, and the first that does.
+-- The number of runs that show each failure mode, and the first of these runs.
 --
 -- Reads:
 --   failures
@@ -7,14 +7,14 @@
 --   release             VARCHAR  One row for each release, agent_name, run_mode and mode.
 --   agent_name          VARCHAR  NULL if the trace names none.
 --   run_mode            VARCHAR  As the trace says: production | live | mocked; else NULL.
---   mode                VARCHAR  A failure mode; unclassified: a failed run that shows none.
+--   mode                VARCHAR  A failure mode; unclassified for a failed run that shows none.
 --   runs                BIGINT   Runs that show it; at least 1.
---   failed_runs         BIGINT   Of these, known to have failed.
+--   failed_runs         BIGINT   Runs among them that are known to have failed.
 --   trajectory_id       VARCHAR  The first of these runs.
 --   step_trajectory_id  VARCHAR  It, or the run of its sub-agent, of that step; NULL without one.
 --   step_index          INTEGER  The first step that shows it there; NULL if none does.
---   span_id             VARCHAR  Of that step; NULL if none does.
---   detail              VARCHAR  What it shows; NULL if nothing was recorded.
+--   span_id             VARCHAR  Span of that step; NULL if there is no step.
+--   detail              VARCHAR  Recorded detail; NULL if there is none.
 -- Order:
 --   agent_name, run_mode, release, mode
 SELECT

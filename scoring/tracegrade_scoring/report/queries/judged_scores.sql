@@ -1,4 +1,4 @@
--- Judges whose verdicts decide on scores of each release, but for those that are calibrated.
+-- Judges whose verdicts decide on scores of each release, except for calibrated judges.
 --
 -- Source: docs/metrics.md, sections 4.2, 8.3 and 8.7.
 --
@@ -53,7 +53,7 @@ WITH judged AS (
   WHERE pq_partial.source = 'judge'
 ),
 
--- Where somebody else says something of the same, a judge does not decide.
+-- A judge does not decide if another source has a verdict on the same subject.
 opinions AS (
   SELECT
     judged.trajectory_id,

@@ -1,5 +1,5 @@
--- Runs that were killed on purpose, with those of their sub-agents: a report counts them apart.
--- Runs beside the run of their trial are counted like them.
+-- Runs that were killed on purpose, and the runs of their sub-agents, which a report counts
+-- separately. Runs in addition to the run of their trial are counted in the same way.
 --
 -- Source: docs/metrics.md, section 6.1.
 --
@@ -12,7 +12,7 @@
 --   agent_name     VARCHAR  NULL if the trace names none.
 --   run_mode       VARCHAR  As the trace says: production | live | mocked; else NULL.
 --   is_root        BOOLEAN  It is not a sub-agent's.
---   is_extra_run   BOOLEAN  It was not killed, but sent beside the run of its trial.
+--   is_extra_run   BOOLEAN  It was not killed, but sent in addition to the run of its trial.
 -- Order:
 --   trajectory_id
 SELECT

@@ -1,4 +1,4 @@
--- How much of each kind the lake holds: what a report can be made of, and what is missing.
+-- Amounts of each kind of data in the lake, for notes on missing data in reports.
 --
 -- Reads:
 --   raw_logs
@@ -7,13 +7,13 @@
 --   trajectory_scores
 -- Columns:
 --   spans         BIGINT  Landed spans, resent ones included.
---   trajectories  BIGINT  Trajectories built from them, without traces of tools alone that are
---                         not scored.
---   runs          BIGINT  Of these, runs of agents that no other run called.
+--   trajectories  BIGINT  Trajectories built from them, without unscored traces that hold only
+--                         tools.
+--   runs          BIGINT  Runs among them of agents that no other run called.
 --   scored        BIGINT  Trajectories that a scoring run has read.
 --   with_task     BIGINT  Scored trajectories whose task is known.
 --   untimed       BIGINT  Runs whose start an import made up.
---   logs          BIGINT  Landed log records, without scores that came back.
+--   logs          BIGINT  Landed log records, without exported scores that were sent back.
 -- Order:
 --   one row
 WITH counted AS (
@@ -32,7 +32,7 @@ SELECT
   (SELECT count(*) FROM trajectory_scores) AS scored,
   (SELECT count(task_id) FROM trajectory_scores) AS with_task,
   (
-    -- What an import makes up begins with the year 2000, a second for each run.
+    -- Made-up starts of an import begin with the year 2000, one second apart.
     SELECT count(*)
     FROM counted
     WHERE parent_trajectory_id IS NULL AND start_time < '2001-01-01'

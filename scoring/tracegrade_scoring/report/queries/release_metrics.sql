@@ -1,7 +1,7 @@
 -- Each metric of each release of each agent, over all task categories.
 --
--- The fewest steps that a task was seen to need are known at read time alone, so what they decide
--- is added up here, without an interval. Source: docs/metrics.md, section 3.1.
+-- The fewest observed steps of a task are known only when scores are read. So metrics that depend
+-- on them are added up here, without an interval. Source: docs/metrics.md, section 3.1.
 --
 -- Reads:
 --   observed_step_scores
@@ -12,16 +12,16 @@
 --   run_mode         VARCHAR    As the trace says: production | live | mocked; else NULL.
 --   metric           VARCHAR    Its name in trajectory_scores.
 --   value            DOUBLE     NULL if no trajectory could be scored.
---   numerator        DOUBLE     NULL if the metric is no ratio.
---   denominator      DOUBLE     NULL if the metric is no ratio.
+--   numerator        DOUBLE     NULL if the metric is not a ratio.
+--   denominator      DOUBLE     NULL if the metric is not a ratio.
 --   low              DOUBLE     Lower end of the 95 % interval; NULL without one.
 --   high             DOUBLE     Upper end of the 95 % interval; NULL without one.
 --   interval_method  VARCHAR    wilson, bootstrap, ...; NULL without one.
 --   scored           BIGINT     Trajectories scored.
 --   not_applicable   BIGINT     Trajectories with nothing to measure.
 --   error            BIGINT     Trajectories that could not be measured.
---   trajectories     BIGINT     All three together.
---   flags            VARCHAR[]  insufficient_sample, ...; empty if there is nothing to say.
+--   trajectories     BIGINT     Sum of the three.
+--   flags            VARCHAR[]  insufficient_sample, ...; empty if none applies.
 -- Order:
 --   agent_name, run_mode, release, metric
 WITH step_scores AS (
@@ -44,7 +44,7 @@ at_read AS (
   GROUP BY release, agent_name, run_mode, metric
 ),
 
--- Only where some task's optimum was observed is there more than what is stored.
+-- Stored rows suffice unless the optimum of some task was observed.
 observed AS (
   SELECT at_read.*
   FROM at_read

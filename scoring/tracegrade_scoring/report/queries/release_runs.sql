@@ -1,6 +1,6 @@
--- Runs of each release of each agent, with what they used.
+-- Runs of each release of each agent, with their usage.
 --
--- A run is a trajectory without a parent; what its sub-agents used is counted with it.
+-- A run is a trajectory without a parent; the usage of its sub-agents is counted with it.
 --
 -- Reads:
 --   run_members
@@ -14,20 +14,20 @@
 --   runs              BIGINT     Trajectories without a parent.
 --   known_tasks       BIGINT     Distinct tasks among them; 0 if none is known.
 --   unended_runs      BIGINT     Runs whose root span has not arrived, or has no end.
---   waiting_runs      BIGINT     Of these, those that are not scored yet: a root may come.
---   waiting_until     BIGINT     When the last of them is scored without it, ns since 1970; NULL
---                                if there is none.
+--   waiting_runs      BIGINT     Runs among them that are not scored yet: a root may still arrive.
+--   waiting_until     BIGINT     When the last of them is scored without a root, ns since 1970;
+--                                NULL if there is none.
 --   crashed_runs      BIGINT     Scored runs that ended in an error.
---   unfinished_runs   BIGINT     Scored runs whose end has not come.
---   interrupted_runs  BIGINT     Runs that ended waiting for somebody.
---   resumed_runs      BIGINT     Runs that go on with an earlier one, which is counted with them.
+--   unfinished_runs   BIGINT     Scored runs without an end.
+--   interrupted_runs  BIGINT     Runs that ended waiting for a person.
+--   resumed_runs      BIGINT     Runs that continue an earlier one, which is counted with them.
 --   tool_calls        BIGINT     Tool calls, of runs and their sub-agents.
---   errors            BIGINT     Tool calls that failed, of runs and their sub-agents; of scored
---                                runs also by what results say.
+--   errors            BIGINT     Failed tool calls of runs and their sub-agents; for scored runs,
+--                                also calls that failed by their results.
 --   input_tokens      BIGINT     NULL if no model call reported any.
 --   output_tokens     BIGINT     NULL if no model call reported any.
---   token_runs        BIGINT     Runs of which at least one model call reported tokens.
---   timed_runs        BIGINT     Runs whose start is known; imports without times made theirs up.
+--   token_runs        BIGINT     Runs with at least one model call that reported tokens.
+--   timed_runs        BIGINT     Runs whose start is known; imports without times made it up.
 --   first_start       TIMESTAMP  Start of the earliest of them (UTC); NULL if there is none.
 --   last_start        TIMESTAMP  Start of the latest of them (UTC); NULL if there is none.
 -- Order:
@@ -47,7 +47,7 @@ WITH roots AS (
     coalesce(trajectory_scores.termination.label = 'crashed', FALSE) AS crashed,
     coalesce(trajectory_scores.termination.label = 'unfinished', FALSE) AS unfinished,
     coalesce(trajectories.interrupted, FALSE) AS interrupted,
-    -- What an import makes up begins with the year 2000, a second for each run.
+    -- Made-up starts of an import begin with the year 2000, one second apart.
     CASE WHEN trajectories.start_time >= '2001-01-01' THEN trajectories.start_time END
       AS known_start,
     -- Scoring also finds the task of a trace that declares none.

@@ -1,17 +1,18 @@
--- What each verdict says of a kill on purpose, and what the kill left: the worst first.
+-- Verdicts on each kill on purpose, and what the kill left behind, with the worst first.
 --
--- A human's verdict stands beside that of the rules, and comes before it in scores. `evidence` may
--- be a JSON object with `immediate`, `boundary`, `reason`, and `leftovers`, each with its `object`
--- and who names it with a way to undo it (`named_by`); of many it has the first, and their number
--- as `left`. Any other text is the reason. A verdict that names a trace alone is about its
--- outermost runs. Source: docs/metrics.md, section 6.
+-- A human's verdict is listed next to the verdict of the rules, and comes before it in scores.
+-- `evidence` may be a JSON object with `immediate`, `boundary`, `reason` and `leftovers`. Each
+-- leftover has its `object` and `named_by`, the source that names it with a way to undo it. Long
+-- lists keep only their first leftovers, and `left` is the full number. Any other text is the
+-- reason. A verdict that names only a trace is about its outermost runs. Source: docs/metrics.md,
+-- section 6.
 --
 -- Reads:
 --   trajectories
 --   trajectory_scores
 --   counted_verdicts
 -- Parameters:
---   $rows  BIGINT  Keep the first so many rows of each release of each agent.
+--   $rows  BIGINT  Limit of the rows of each release of each agent.
 -- Columns:
 --   release         VARCHAR    One row for each verdict of each run that was killed in a repeat.
 --   agent_name      VARCHAR    NULL if the trace names none.
@@ -19,15 +20,16 @@
 --   task_id         VARCHAR    NULL if the task is not known.
 --   trajectory_id   VARCHAR    The run that was not killed.
 --   kill_point       VARCHAR    early | mid | late.
---   boundary        INTEGER    Tool calls that had returned; NULL if that is not said.
---   at_once         DOUBLE     Before the recovery command, 0 to 10; NULL if that is not said.
---   after_recovery  DOUBLE     After it, 0 to 10; NULL if there is no such kill, or no judgment.
---   label           VARCHAR    Of the verdict: not_applicable, error or others; NULL for none.
+--   boundary        INTEGER    Tool calls that had returned; NULL if unknown.
+--   at_once         DOUBLE     Before the recovery command, 0 to 10; NULL if unknown.
+--   after_recovery  DOUBLE     After it, 0 to 10; NULL without such a kill or a judgment.
+--   label           VARCHAR    Label of the verdict: not_applicable, error or others; NULL for
+--                              none.
 --   source          VARCHAR    Who judged.
---   reason          VARCHAR    Why; NULL if that is not said.
---   objects         VARCHAR[]  What is left after recovery, as far as it is listed.
---   unnamed         VARCHAR[]  Of these, what nothing says how to undo.
---   left_count      BIGINT     How many objects are left; NULL if that is not said.
+--   reason          VARCHAR    Why; NULL if unknown.
+--   objects         VARCHAR[]  Objects left after recovery, as far as they are listed.
+--   unnamed         VARCHAR[]  Objects among them without a recorded way to undo them.
+--   left_count      BIGINT     Number of objects left; NULL if unknown.
 --   total           BIGINT     Rows of that release before $rows was applied.
 -- Order:
 --   agent_name, run_mode, release, after_recovery (lowest first, none last), late, mid, early,

@@ -1,8 +1,8 @@
--- The turn in which each run begins, of conversations that are told by several runs.
+-- The turn in which each run begins, for conversations of several runs.
 --
--- Turns are counted over the runs of one attempt (cohort, task, trial and conversation) in the
--- order in which they began, as those of a task's expected calls are. Source: docs/metrics.md,
--- sections 2.1 and 8.2.
+-- Turns are counted over the runs of one attempt (cohort, task, trial and conversation), in the
+-- order in which the runs began. The turns of a task's expected calls are counted in the same way.
+-- Source: docs/metrics.md, sections 2.1 and 8.2.
 --
 -- Reads:
 --   superseded_runs
@@ -22,7 +22,7 @@
 -- Order:
 --   none
 WITH earlier_parts AS (
-  -- What waited, and is a part of the run that went on: its last turn is the first one of that.
+  -- A run that waited is a part of the run that continued it: its last turn is that run's first.
   SELECT
     trajectories.parent_trajectory_id AS trajectory_id,
     sum(coalesce(trajectories.turn_count, 1) - 1)::BIGINT AS turns
@@ -44,7 +44,7 @@ placed AS (
     trajectories.trial,
     trajectories.conversation_id,
     coalesce(trajectories.turn_count, 1) + coalesce(earlier_parts.turns, 0) AS turns,
-    -- Where the part that it goes on with is not there, it begins in the turn before.
+    -- If the part that it continues is missing, it begins in the turn before.
     coalesce(len(trajectories.resumed_calls) > 0, FALSE)
     AND earlier_parts.trajectory_id IS NULL
     AND row_number() OVER conversation > 1 AS goes_on,

@@ -1,4 +1,4 @@
--- How many runs of each release have a score that needs a word beside it.
+-- Numbers of runs of each release whose scores need a remark in a report.
 --
 -- Source: docs/metrics.md, sections 4.1, 4.2, 5.1, 5.4 and 8.3.
 --
@@ -12,19 +12,19 @@
 --   run_mode            VARCHAR  As the trace says: production | live | mocked; else NULL.
 --   unplanned           BIGINT   Runs whose planning quality is 0 since they show no plan.
 --   attempts            BIGINT   Runs whose plan counts: no sub-agents', no killed ones.
---   without_planning    BIGINT   Of these, runs without planning quality.
---   planning_reasons    STRUCT(reason VARCHAR, runs BIGINT)[]  Why, and of how many of them;
---                                those of most runs first.
---   judged_by_people    BIGINT   Runs whose planning quality rests on verdicts of people or other
---                                verifiers, and on nobody else's.
+--   without_planning    BIGINT   Runs among them without planning quality.
+--   planning_reasons    STRUCT(reason VARCHAR, runs BIGINT)[]  Why, and for how many of them; most
+--                                frequent first.
+--   judged_by_people    BIGINT   Runs whose planning quality rests only on verdicts of people or
+--                                other verifiers.
 --   judged_by_models    BIGINT   Runs whose planning quality rests on a judge or an evaluation.
 --   disputed            BIGINT   Runs on whose success verdicts of the deciding source disagree.
 --   people_differ       BIGINT   Runs on whose success people decide, and differ.
---   disputed_sub_goals  BIGINT   Sub-goals of runs on which they do.
+--   disputed_sub_goals  BIGINT   Sub-goals on which people decide, and differ.
 --   ambiguous_calls     BIGINT   Calls that rules give to several sub-goals.
---   served_by_people    BIGINT   Of these, calls for which verdicts of people or other verifiers
+--   served_by_people    BIGINT   Calls among them for which verdicts of people or other verifiers
 --                                left one.
---   served_by_models    BIGINT   Likewise of judges or evaluations.
+--   served_by_models    BIGINT   The same for verdicts of judges or evaluations.
 -- Order:
 --   agent_name, run_mode, release
 WITH disputes AS (

@@ -1,4 +1,4 @@
--- How the values of each metric spread over runs.
+-- The spread of each metric's values over runs.
 --
 -- Reads:
 --   scores

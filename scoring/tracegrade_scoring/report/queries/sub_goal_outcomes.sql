@@ -1,4 +1,4 @@
--- How often each sub-goal of each task was attempted and completed.
+-- Attempts and completions of each sub-goal of each task.
 --
 -- Reads:
 --   sub_goals
@@ -11,12 +11,12 @@
 --   sub_goal       VARCHAR  Its name there.
 --   critical       BOOLEAN  True if the task cannot succeed without it.
 --   deps           VARCHAR[]  Its direct prerequisites in any attempt, sorted.
---   attempts       BIGINT   Attempts of which it is known whether they served it; at least 1.
---   attempted      BIGINT   Of these, with at least one action that served it.
---   completed      BIGINT   Of these, with its success criterion held at the end.
---   regressed      BIGINT   Of these, with the criterion held once but not at the end.
---   violations     BIGINT   Of these, completed before a prerequisite was.
---   trajectory_id  VARCHAR  One in which it was not attempted, else not completed; NULL if none.
+--   attempts       BIGINT   Attempts that are known to have served it or not; at least 1.
+--   attempted      BIGINT   Attempts among them with at least one action that served it.
+--   completed      BIGINT   Attempts among them whose success criterion held at the end.
+--   regressed      BIGINT   Attempts among them whose criterion held once but not at the end.
+--   violations     BIGINT   Attempts among them that completed it before a prerequisite.
+--   trajectory_id  VARCHAR  A run that did not attempt it, else did not complete it; NULL if none.
 -- Order:
 --   agent_name, run_mode, release, task_id, sub_goal
 SELECT

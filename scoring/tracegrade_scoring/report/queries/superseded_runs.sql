@@ -1,10 +1,10 @@
--- Runs in whose place a later one counts, with the runs of their sub-agents: it replaced them as
--- the run of their trial, or goes on with them.
+-- Runs that a later run supersedes, with the runs of their sub-agents: the later run replaced them
+-- as the run of their trial, or continues them.
 --
--- Of two runs of one cohort, task and trial the later counts. Where runs name a conversation they
--- are the turns of one attempt, and none is replaced. Killed runs neither count nor supersede,
--- and neither do those that wait for somebody, unless they were judged.
--- Source: docs/metrics.md, sections 6.1 and 8.2.
+-- Among runs of one cohort, task and trial, the last counts. Runs that name a conversation are the
+-- turns of one attempt, and no run among them is replaced. Killed runs do not count and do not
+-- supersede. The same holds for runs that wait for a person, unless they were judged. Source:
+-- docs/metrics.md, sections 6.1 and 8.2.
 --
 -- Reads:
 --   continued_runs
@@ -12,8 +12,8 @@
 --   trajectories
 -- Columns:
 --   trajectory_id  VARCHAR  One row each.
---   root_id        VARCHAR  The run that was replaced: itself, or the one it is part of.
---   continued_by   VARCHAR  The run that goes on with the latter; NULL if one replaced it.
+--   root_id        VARCHAR  The superseded run: itself, or the run that it is part of.
+--   continued_by   VARCHAR  The run that continues root_id; NULL if a run replaced it.
 -- Order:
 --   trajectory_id
 WITH RECURSIVE ranked AS (

@@ -1,4 +1,4 @@
--- How many steps the runs of each task take, with those of their sub-agents.
+-- Mean steps of the runs of each task, including the steps of their sub-agents.
 --
 -- Reads:
 --   run_members

@@ -1,7 +1,7 @@
--- How the runs of conversations score by their place: the first turn, the second, and so on.
+-- Scores of the runs of conversations by turn: the first turn, the second, and so on.
 --
--- Of conversations that are told by several runs; a run of several turns stands at the first of
--- them. Runs count by sample_weight. Source: docs/metrics.md, sections 0.6 and 8.2.
+-- Only conversations of several runs count. A run of several turns counts in the first of them.
+-- Runs count by sample_weight. Source: docs/metrics.md, sections 0.6 and 8.2.
 --
 -- Reads:
 --   run_turns
@@ -11,9 +11,9 @@
 --   agent_name        VARCHAR  NULL if the trace names none.
 --   run_mode          VARCHAR  As the trace says: production | live | mocked; else NULL.
 --   turn              BIGINT   From 1, in which these runs begin.
---   conversations     BIGINT   Conversations of which a run begins there; at least 1.
---   known             BIGINT   Of these runs, those of known success.
---   correct           BIGINT   Of these, successful; not weighted.
+--   conversations     BIGINT   Conversations with a run that begins there; at least 1.
+--   known             BIGINT   Runs among them of known success.
+--   correct           BIGINT   Successful runs among these; not weighted.
 --   success           DOUBLE   Share of the known ones that are successful; NULL without any.
 --   tsa               DOUBLE   Correct first picks / decision points; NULL without any.
 --   tool_correctness  DOUBLE   Mean of the runs that have one; NULL without any.

@@ -1,8 +1,9 @@
--- Calls of which the same attempt has another with the same tool and arguments.
+-- Calls that have another call with the same tool and arguments in their attempt.
 --
--- A call is redundant if it equals the most recent equal call that went well (tool, arguments, and
--- result where both are known) and no call that may have changed something stands between.
--- Arguments that were not captured equal nothing. Source: docs/metrics.md, sections 0.5 and 3.2.
+-- A call is redundant if it equals the most recent equal call that went well, and no call between
+-- them may have changed anything. Calls are equal in tool, arguments, and result where both
+-- results are known. Arguments that were not captured equal nothing. Source: docs/metrics.md,
+-- sections 0.5 and 3.2.
 --
 -- Reads:
 --   calls
@@ -13,17 +14,18 @@
 --   attempt_id      INTEGER  The root trajectory.
 --   call_index      INTEGER  One row for each attempt_id and call_index.
 --   trajectory_id   INTEGER  The trajectory that made the call.
---   own_index       INTEGER  Of the call among those of its trajectory.
+--   own_index       INTEGER  Index of the call among the calls of its trajectory.
 --   tool_name       VARCHAR  Never NULL.
 --   identity        INTEGER  Index of the first call with this tool and these arguments.
---   result          VARCHAR  Equal for equal JSON; NULL if it was not captured as a whole. Of a
---                            failed call without one the error.
+--   result          VARCHAR  Equal for equal JSON; NULL if it was not captured as a whole. A
+--                            failed call without a result has its error.
 --   failed          BOOLEAN  Never NULL.
 --   writes          BOOLEAN  It is known to be a write or destructive, of a tool that exists.
 --   redundant       BOOLEAN  Never NULL.
 --   finds           BIGINT   Calls of its trajectory so far that may have found something new;
 --                            NULL if it failed.
---   finds_unsure    BOOLEAN  Results that were not captured decide how many; NULL if it failed.
+--   finds_unsure    BOOLEAN  The number depends on results that were not captured; NULL if it
+--                            failed.
 -- Order:
 --   none
 WITH sets AS (
@@ -46,7 +48,7 @@ watched AS (
     calls.own_index,
     calls.tool_name,
     calls.arguments,
-    -- What went wrong stands for a result that there is none of.
+    -- The error replaces a missing result.
     if(
       calls.result_missing,
       if(calls.result IS NULL, 'error: ' || calls.error, NULL),
@@ -65,7 +67,7 @@ watched AS (
   WHERE calls.attempt_id IN (SELECT sets.attempt_id FROM sets)
 ),
 
--- New is what no other call of the trajectory returned.
+-- A result is new if no other call of the trajectory returned it.
 finding AS (
   SELECT
     *,

@@ -1,7 +1,7 @@
--- How each attempt went about it: redundant calls, recovery from failures, and how it ended.
+-- Conduct of each attempt: redundant calls, recovery from failures, and its ending.
 --
--- The value of termination is 1 only where the agent stopped at success; its label says how it
--- ended. Source: [Harness], "Trajectory scoring"; docs/metrics.md, section 3.
+-- The value of termination is 1 only if the agent stopped at success; its label says how the
+-- attempt ended. Source: [Harness], "Trajectory scoring"; docs/metrics.md, section 3.
 --
 -- Reads:
 --   attempts

@@ -1,9 +1,9 @@
 -- Failed calls, and whether the agent recovered from them within its next five calls.
 --
 -- Recovered: a later call went well that serves the same sub-goal by another tool or with other
--- arguments; where the failed call serves none, a call of its tool with a changed argument and, if
--- it had two or more, an unchanged one. Each failed call is judged alone.
--- Source: [Harness], "Trajectory scoring"; docs/metrics.md, section 3.3.
+-- arguments. If the failed call serves no sub-goal, a call of its tool with a changed argument
+-- and, if it had two or more, an unchanged one. Each failed call is judged alone. Source:
+-- [Harness], "Trajectory scoring"; docs/metrics.md, section 3.3.
 --
 -- Reads:
 --   attempts_with_unrecorded_calls

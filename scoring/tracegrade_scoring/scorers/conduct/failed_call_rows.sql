@@ -1,4 +1,4 @@
--- Evidence for recovery: every failed call, what says that it failed, and what became of it.
+-- Evidence for recovery: every failed call, the source of the failure, and its outcome.
 --
 -- Source: docs/metrics.md, sections 0.7 and 3.3.
 --

@@ -1,10 +1,10 @@
 -- Attempts in which an agent went round in circles, and the call that shows it first.
 --
--- Either the same tool, arguments and result three times in a trajectory, while other calls found
--- nothing new if it went well, or the same write, or the same call that failed each time (tool and
--- arguments), three times in direct succession, or two or three calls in turn (not all equal in
--- tool and arguments), three times in direct succession, or the same question three times in other
--- words.
+-- A loop is one of these: (1) the same tool, arguments and result three times in a trajectory,
+-- while other calls found nothing new if it went well; (2) three times in direct succession: the
+-- same write, or the same failed call (tool and arguments), or two or three calls in turn that are
+-- not all equal in tool and arguments; (3) the same question three times in other words.
+--
 -- Source: [Harness], "Failure-mode taxonomy"; docs/metrics.md, section 9.1.
 --
 -- Reads:
@@ -35,7 +35,7 @@ WITH counted AS (
   )
 ),
 
--- Calls that stand in no loop are not here, so what is before a call need not be next to it.
+-- Calls outside loops are not here, so the row before a call need not be the call before it.
 neighbors AS (
   SELECT
     *,

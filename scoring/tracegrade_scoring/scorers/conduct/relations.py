@@ -1,4 +1,4 @@
-"""The results of repeated calls in canonical form; all else of how attempts went about it is SQL.
+"""The results of repeated calls in canonical form; SQL does the rest of conduct.
 
 Source: [Harness], "Trajectory scoring"; docs/metrics.md, section 3.
 """

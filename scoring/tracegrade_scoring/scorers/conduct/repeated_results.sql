@@ -1,4 +1,4 @@
--- What repeated calls of an attempt returned, where it differs as a text and may be equal as JSON.
+-- Results of an attempt's repeated calls that differ as text and may be equal as JSON.
 --
 -- Source: docs/metrics.md, section 0.5.
 --

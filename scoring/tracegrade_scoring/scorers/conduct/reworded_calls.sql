@@ -1,11 +1,11 @@
--- Calls in direct succession of one tool, of which the second is a rewording of the first.
+-- Pairs of calls to one tool in direct succession, if the second is a rewording of the first.
 --
--- Neither writes, and both returned the same text, or it is not known whether they did. Arguments
--- are a rewording if their keys are the same, and each value that differs is a text of which at
--- least two thirds of all words (in any case and order, at least one) are in both, and all words
--- with a digit, all capitalized words but the first, all words that other characters than spaces
--- join (paths, addresses, ids) and all symbols.
--- Equal arguments count too. Source: docs/metrics.md, section 9.1.
+-- Neither call writes, and both returned the same text, or it is unknown whether they did.
+-- Arguments are a rewording if their keys are the same and each value that differs is a text that
+-- shares enough words. At least two thirds of all words (in any case and order, at least one) must
+-- be in both texts. So must all words with a digit, all capitalized words but the first, all words
+-- joined by other characters than spaces (paths, addresses, ids), and all symbols. Equal arguments
+-- count too. Source: docs/metrics.md, section 9.1.
 --
 -- Reads:
 --   calls
@@ -14,8 +14,9 @@
 -- Columns:
 --   attempt_id     INTEGER  The root trajectory.
 --   trajectory_id  INTEGER  The trajectory that made both calls.
---   own_index      INTEGER  Of the second among the calls of its trajectory; one row each.
---   call_index     INTEGER  Of the second.
+--   own_index      INTEGER  Index of the second call among the calls of its trajectory; one row
+--                           each.
+--   call_index     INTEGER  Index of the second call.
 --   tool_name      VARCHAR  Never NULL.
 --   same_text      BOOLEAN  Arguments are equal.
 --   certain        BOOLEAN  Both results are known.
@@ -30,7 +31,7 @@ WITH comparable_calls AS (
     tool_name,
     arguments,
     parsed,
-    -- What went wrong stands for a result that there is none of.
+    -- The error replaces a missing result.
     CASE
       WHEN NOT result_missing THEN hash(result)
       WHEN result IS NULL AND error IS NOT NULL THEN hash('error: ' || error)

@@ -1,4 +1,4 @@
--- Attempts in which one question was asked in other words three times, for the same answer.
+-- Attempts that asked one question three times in other words, and received the same answer.
 --
 -- Source: docs/metrics.md, section 9.1.
 --
@@ -9,8 +9,8 @@
 -- Columns:
 --   attempt_id  INTEGER  One row each.
 --   call_index  INTEGER  The first third call; NULL if results that were not captured decide it.
---   last_call   INTEGER  The last call of such; NULL likewise.
---   detail      VARCHAR  What is asked again; NULL likewise.
+--   last_call   INTEGER  The last call of these; NULL in the same case.
+--   detail      VARCHAR  The repeated question; NULL in the same case.
 -- Order:
 --   none
 SELECT

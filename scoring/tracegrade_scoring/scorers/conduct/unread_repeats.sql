@@ -1,4 +1,4 @@
--- Attempts of which it cannot be known whether calls were repeated: content was not captured.
+-- Attempts that may have repeated calls, because content was not captured.
 --
 -- Source: docs/metrics.md, section 0.5.
 --
@@ -9,8 +9,8 @@
 -- Columns:
 --   attempt_id  INTEGER  One row each.
 --   twice       BOOLEAN  Two calls of a tool may be equal.
---   thrice      BOOLEAN  Three calls of a tool by one trajectory may be, with their results and
---                        nothing new between them, or mean the same in other words.
+--   thrice      BOOLEAN  Three calls of a tool by one trajectory may be equal, with their results
+--                        and nothing new between them, or may mean the same in other words.
 -- Order:
 --   none
 WITH hidden AS (

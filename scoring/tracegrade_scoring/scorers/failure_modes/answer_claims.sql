@@ -1,11 +1,10 @@
 -- The first answer of each attempt that claims what was not done.
 --
--- A sentence claims a sub-goal if it denies nothing, sets no condition, asks nothing, and says the
--- past participle of what the sub-goal or its tool is called, said as a fact ("booked",
--- "I have booked", "has now been booked"), or a noun of it beside a word of completion ("the
--- booking is complete"). Words of a tool that may change something and was called with
--- success are no claim.
--- Source: docs/metrics.md, section 9.3.
+-- A sentence claims a sub-goal if it denies nothing, sets no condition, asks nothing, and names
+-- the sub-goal or its tool in one of two ways. It has the past participle, stated as a fact
+-- ("booked", "I have booked", "has now been booked"), or a noun next to a word of completion ("the
+-- booking is complete"). Words of a tool that may change something and was called with success are
+-- not a claim. Source: docs/metrics.md, section 9.3.
 --
 -- Reads:
 --   calls
@@ -15,8 +14,8 @@
 -- Needs:
 --   claimable_sub_goals
 -- Columns:
---   attempt_id  INTEGER  One row for each attempt that did, or of which it cannot be known.
---   step_index  INTEGER  Of the answer in the root trajectory; NULL if it is not known.
+--   attempt_id  INTEGER  One row for each attempt that has one, or may have one.
+--   step_index  INTEGER  Step of the answer in the root trajectory; NULL if it is not known.
 --   sub_goal    VARCHAR  What it claims; NULL if it is not known.
 -- Order:
 --   none
@@ -40,7 +39,7 @@ sentences AS (
   FROM answers
 ),
 
--- What the user did is none of the agent's: "you have booked" becomes "you booked".
+-- The user's actions are not claims: "you have booked" becomes "you booked".
 statements AS (
   SELECT
     attempt_id,
@@ -88,7 +87,7 @@ phrases AS (
   FROM statements
 ),
 
--- What was done by another tool, an answer may say.
+-- An answer may report what another tool did.
 acts AS (
   SELECT DISTINCT
     calls.attempt_id,

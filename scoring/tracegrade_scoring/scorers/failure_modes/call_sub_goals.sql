@@ -1,7 +1,7 @@
 -- The sub-goal of the chosen variant that each call of an example serves.
 --
--- Of several that its task's rules give it to, the first of the file. Source: docs/metrics.md,
--- section 4.3: one variant serves all that is said of an attempt's sub-goals.
+-- If its task's rules give a call to several sub-goals, the first in the file counts. Source:
+-- docs/metrics.md, section 4.3: one variant is used for everything about an attempt's sub-goals.
 --
 -- Reads:
 --   sub_goal_attribution
@@ -9,8 +9,9 @@
 -- Needs:
 --   sub_goal_attribution
 -- Columns:
---   example     INTEGER  The attempt; others of the same example serve the same.
---   call_index  INTEGER  A call that surely serves one; one row for each of the two.
+--   example     INTEGER  The attempt; other attempts of the same example serve the same sub-goals.
+--   call_index  INTEGER  A call that surely serves a sub-goal; one row for each example and
+--                        call_index.
 --   sub_goal    VARCHAR  Named on the span, else by the task's rules.
 -- Order:
 --   none

@@ -1,4 +1,4 @@
--- What cascade_candidates were given, and what those returned that may have led to other failures.
+-- Arguments of cascade_candidates, and the results of those that may have led to other failures.
 --
 -- Reads:
 --   cascade_candidates
@@ -7,7 +7,7 @@
 -- Columns:
 --   attempt_id  INTEGER  The root trajectory.
 --   call_index  INTEGER  The call.
---   returned    BOOLEAN  It is what the call returned; one row for each of the three.
+--   returned    BOOLEAN  The text is the call's result; one row for each of the three.
 --   text        VARCHAR  In lower case; NULL if not captured as a whole.
 -- Order:
 --   none

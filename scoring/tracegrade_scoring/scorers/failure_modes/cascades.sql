@@ -1,9 +1,9 @@
 -- Attempts in which one call led to failures of others, and that call.
 --
--- It failed, or was not what its task expects; and at least two later failed calls serve a
--- sub-goal with a prerequisite that it served and left open, or use a distinctive token of its
--- result that was not in its arguments. Source: [Harness], "Failure-mode taxonomy";
--- docs/metrics.md, section 9.4.
+-- The call failed, or was not the call that its task expects, and at least two later failed calls
+-- depend on it. A later call depends on it if it serves a sub-goal with a prerequisite that the
+-- call served and left open, or uses a distinctive token of its result that was not in its
+-- arguments. Source: [Harness], "Failure-mode taxonomy"; docs/metrics.md, section 9.4.
 --
 -- Reads:
 --   calls
@@ -14,9 +14,9 @@
 -- Needs:
 --   cascade_candidates
 -- Columns:
---   attempt_id  INTEGER  One row for each attempt with a cascade, or of which it is not known.
+--   attempt_id  INTEGER  One row for each attempt with a cascade, or possibly with one.
 --   call_index  INTEGER  The call that led to the others; NULL if it is not known.
---   detail      VARCHAR  What followed; NULL if it is not known.
+--   detail      VARCHAR  The calls that followed; NULL if it is not known.
 -- Order:
 --   none
 WITH marks AS (
@@ -73,7 +73,7 @@ numbered AS (
   FROM marks
 ),
 
--- Two are enough, so the next two that share a mark are.
+-- Two are enough, so the next two that share a mark suffice.
 led AS (
   SELECT DISTINCT
     roots.attempt_id,

@@ -1,8 +1,8 @@
--- Critical sub-goals that a write completes and none did: an answer that says so would be untrue.
+-- Critical sub-goals that need a write and were not completed: an answer that claims them is
+-- untrue.
 --
--- None of the tools that serve a sub-goal and write something was called with success, whatever
--- the arguments, and no call that names the sub-goal on its span went well.
--- Source: docs/metrics.md, section 9.3.
+-- No call, with any arguments, of a tool that serves the sub-goal and writes something succeeded,
+-- and no call that names the sub-goal on its span went well. Source: docs/metrics.md, section 9.3.
 --
 -- Reads:
 --   attempts
@@ -17,7 +17,7 @@
 --   sub_goal_results WHERE critical AND met IS DISTINCT FROM TRUE
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt_id, sub_goal and tool_name.
---   sub_goal    VARCHAR  Not known to be met.
+--   sub_goal    VARCHAR  A sub-goal that is not known to be met.
 --   tool_name   VARCHAR  A tool that writes, and would have served it.
 --   known       BOOLEAN  It is known that the sub-goal is not met.
 -- Order:

@@ -21,20 +21,22 @@ IRREGULAR: Final = {
 
 
 class ClaimWords(NamedTuple):
-    """What a sentence may say of an act that is done."""
+    """The words of a sentence that claims a finished act."""
 
     participles: list[str]
     """Such as "booked"."""
     nouns: list[str]
-    """Of the act: "booking", "cancellation"; where one is complete, so is the act."""
+    """Nouns of the act: "booking", "cancellation"; a sentence that calls one complete claims the
+    act.
+    """
 
 
 def claim_words(name: str, is_tool: bool) -> ClaimWords:
-    """Return the words of the first word of a name, and of a tool's last one the participle.
+    """Return the words of a name's first word, and the participle of a tool's last word.
 
-    Words of a name stand between characters that are no letters, or begin with a capital letter:
-    `cancelOrder`, `order.cancel` and `cancel_order` are the same two. What a tool's last word says
-    may be what is acted on, so a noun of it tells of no act.
+    Words of a name are separated by characters that are not letters, or begin with a capital
+    letter: `cancelOrder`, `order.cancel` and `cancel_order` have the same two. A tool's last word
+    may name the object of the act, so a noun of it does not claim an act.
     """
     words = _words(name)
     verbs = {*words[:1], *(words[-1:] if is_tool else ())}
@@ -57,7 +59,7 @@ def _participles(verb: str) -> set[str]:
 
 
 def _nouns(verb: str) -> set[str]:
-    """Return the verb as a noun and forms that end like one; those that no one says do no harm."""
+    """Return the verb as a noun and forms that end like one; non-words among them do no harm."""
     endings = ("ing", "ings", "ation", "ion", "al", "ment", "ments")
     formed = {stem + ending for stem in _stems(verb) for ending in endings}
     return (

@@ -1,10 +1,10 @@
 -- Attempts that did not succeed, left the plan, and did not come back to what was left to do.
 --
--- A call is off the plan if it serves no sub-goal; of a task without sub-goals whose list of calls
--- (of writes) is complete, if it is a call (a write) that serves no expectation. Three in direct
--- succession must be, with none after them that serves what was open then, or one that destroys
--- before anything of the plan was done.
--- Source: [Harness], "Failure-mode taxonomy"; docs/metrics.md, section 9.5.
+-- A call is off the plan if it serves no sub-goal. If a task has no sub-goals and its list of
+-- calls (of writes) is complete, a call (a write) that meets no expectation is off the plan. Three
+-- in direct succession must be, with none after them that serves what was open then, or one that
+-- destroys before anything of the plan was done. Source: [Harness], "Failure-mode taxonomy";
+-- docs/metrics.md, section 9.5.
 --
 -- Reads:
 --   attempts

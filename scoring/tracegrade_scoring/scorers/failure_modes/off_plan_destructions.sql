@@ -1,10 +1,10 @@
 -- Attempts that destroyed something off the plan before anything of the plan was done.
 --
--- The first destructive call that went well, serves no sub-goal of the task, in or outside the
--- variant, and has no completed sub-goal before it. Of a task without sub-goals whose list of
--- calls is complete (or of writes), the first that meets no expectation, before all that do.
--- When a sub-goal that is judged at the end was completed is not known: it may have been before.
--- Source: docs/metrics.md, sections 9.3 and 9.5.
+-- The row is the first destructive call that went well, serves no sub-goal of the task, in or
+-- outside the variant, and has no completed sub-goal before it. A task without sub-goals needs a
+-- complete list of calls (or of writes). Its row is the first call that meets no expectation,
+-- before all calls that do. It is unknown when a sub-goal that is judged at the end was completed:
+-- it may have been before. Source: docs/metrics.md, sections 9.3 and 9.5.
 --
 -- Reads:
 --   attempts
@@ -17,10 +17,10 @@
 -- Needs:
 --   calls WHERE effect = 'destructive' AND NOT failed
 -- Columns:
---   attempt_id  INTEGER  One row for each attempt that did, or of which it cannot be known.
+--   attempt_id  INTEGER  One row for each attempt that did, or may have done so.
 --   call_index  INTEGER  The call; NULL if it is not known.
 --   by_graph    BOOLEAN  The task has sub-goals; else a list of calls.
---   detail      VARCHAR  What was done; NULL if it is not known.
+--   detail      VARCHAR  The destructive action; NULL if it is not known.
 -- Order:
 --   none
 WITH destructions AS (

@@ -1,9 +1,10 @@
--- Attempts that committed themselves too early: a write before what it depends on, or a claim.
+-- Attempts that committed themselves too early: a write before its prerequisites, or a false
+-- claim.
 --
 -- A write or destructive call that went well is premature if a prerequisite of the sub-goal that
--- it serves is open, or if it destroys what is not on the plan before anything of the plan was
--- done; an answer, if it says that a critical sub-goal was done, and it was not.
--- Source: [Harness], "Failure-mode taxonomy"; docs/metrics.md, section 9.3.
+-- it serves is open. It is also premature if it destroys something off the plan before anything of
+-- the plan was done. An answer is premature if it says that a critical sub-goal was done, and it
+-- was not. Source: [Harness], "Failure-mode taxonomy"; docs/metrics.md, section 9.3.
 --
 -- Reads:
 --   answer_claims
@@ -15,10 +16,10 @@
 -- Needs:
 --   sub_goal_examples
 -- Columns:
---   attempt_id  INTEGER  One row for each attempt that did, or of which it cannot be known.
+--   attempt_id  INTEGER  One row for each attempt that did, or may have done so.
 --   call_index  INTEGER  The first such call; NULL if it is the answer, or not known.
---   step_index  INTEGER  Of the answer in the root trajectory; NULL if it is a call.
---   detail      VARCHAR  What was open or claimed; NULL if it is not known.
+--   step_index  INTEGER  Step of the answer in the root trajectory; NULL if it is a call.
+--   detail      VARCHAR  The open prerequisite or the claim; NULL if it is not known.
 -- Order:
 --   none
 WITH early AS (
@@ -57,7 +58,7 @@ first_calls AS (
   GROUP BY attempt_id
 ),
 
--- Of calls the first counts, and calls come before the answer.
+-- The first call counts, and calls come before the answer.
 all_calls AS (
   SELECT
     attempt_id,

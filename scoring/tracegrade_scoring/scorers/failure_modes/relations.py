@@ -1,4 +1,4 @@
-"""The tokens of texts and the forms of words; all else of failure modes is SQL.
+"""The tokens of texts and the forms of words; SQL does the rest of failure modes.
 
 Source: [Harness], "Failure-mode taxonomy"; docs/metrics.md, section 9.
 """
@@ -21,7 +21,7 @@ _CLAIM_WORDS: Final = pa.schema(
 
 @relation("claim_words", reads=("claim_names",))
 def _claim_words(run: Run) -> pa.Table:
-    """Return the words of each name by which an answer may say that something was done."""
+    """Return the words of each name that an answer may use to claim that something was done."""
     names = run.con.sql("FROM claim_names ORDER BY name, is_tool").fetchall()
     return table(_CLAIM_WORDS, [(*name, *claim_words(*name)) for name in names])
 

@@ -1,4 +1,5 @@
--- What each sub-goal of the chosen variant of an example waits for, and until when.
+-- Prerequisites of each sub-goal of the chosen variant of an example, and until when they are
+-- open.
 --
 -- Moments are those of sub_goal_evidence: a prerequisite is open at a call unless it was completed
 -- at an earlier moment, or held before the first call.
@@ -12,7 +13,7 @@
 -- Columns:
 --   example       INTEGER  One row for each example, sub_goal and prerequisite.
 --   sub_goal      VARCHAR  A counted sub-goal.
---   prerequisite  VARCHAR  One that must be completed before it, directly or not.
+--   prerequisite  VARCHAR  A sub-goal that must be completed before it, directly or not.
 --   open_until    INTEGER  Open at calls up to this one; -1 for none, NULL if not known.
 -- Order:
 --   none
@@ -23,7 +24,7 @@ SELECT
   CASE
     WHEN states.pre_satisfied THEN -1
     WHEN NOT states.ever_completed THEN 2147483647
-    -- Judged at the end alone: when it was completed is not known, only that it was.
+    -- Judged only at the end: it is known that it was completed, but not when.
     WHEN states.ever_completed AND NOT states.by_step THEN -1
     WHEN states.first_completed IS NOT NULL THEN states.first_completed
   END AS open_until

@@ -1,4 +1,4 @@
--- How far each attempt got with its own first plan; never mixed with the task's sub-goals.
+-- Progress of each attempt on its own first plan; never mixed with the task's sub-goals.
 --
 -- Source: docs/metrics.md, section 4.5.
 --

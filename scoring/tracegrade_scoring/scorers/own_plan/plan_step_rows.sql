@@ -1,7 +1,7 @@
--- What became of the steps of each attempt's own first plan.
+-- Outcomes of the steps of each attempt's own first plan.
 --
--- Two kinds of evidence, either of which counts: a call that serves the step (named by id on the
--- span, else of the step's tool), and what the plan and the plans after it mark.
+-- Either of two kinds of evidence counts: a call that serves the step (named by id on the span,
+-- else of the step's tool), or the marks in the plan and in later plans.
 --
 -- Reads:
 --   calls
@@ -13,11 +13,11 @@
 --   plan_firsts
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt_id and position.
---   position    INTEGER  Of the step in the first plan, from 0.
+--   position    INTEGER  Position of the step in the first plan, from 0.
 --   attempted   BOOLEAN  A call served it, or it was marked as begun or finished.
 --   completed   BOOLEAN  Such a call succeeded, or the last mark says finished.
---   measurable  BOOLEAN  The trace could have said so: the step has a tool, or an id where calls
---                        of the attempt name any, or a plan of the attempt has marks.
+--   measurable  BOOLEAN  The trace could show it: the step has a tool, or an id where calls of the
+--                        attempt name any, or a plan of the attempt has marks.
 -- Order:
 --   none
 WITH own_steps AS (

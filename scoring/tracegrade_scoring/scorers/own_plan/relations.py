@@ -1,4 +1,4 @@
-"""The steps of plans; all else of how far attempts got with their own first plan is SQL."""
+"""The steps of plans; SQL does the rest of progress on an attempt's own first plan."""
 
 from typing import Final
 

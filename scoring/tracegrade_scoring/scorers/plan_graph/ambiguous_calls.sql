@@ -1,4 +1,4 @@
--- The calls that rules give to several sub-goals, and which of these verdicts leave.
+-- The calls that rules give to several sub-goals, and the sub-goals that verdicts leave.
 --
 -- Source: docs/metrics.md, section 4.2.
 --
@@ -11,9 +11,9 @@
 --   attempt_id         INTEGER    One row for each attempt_id and call_index.
 --   call_index         INTEGER    A call whose span names no sub-goal of the task.
 --   candidates         VARCHAR[]  Two or more, in the order of the task file.
---   served             VARCHAR[]  Those that are left; at least one, in the same order.
---   decided_by         VARCHAR    verifier | evaluation | judge: whose verdicts took candidates
---                                 away last; rule: nobody's did.
+--   served             VARCHAR[]  Candidates that are left; at least one, in the same order.
+--   decided_by         VARCHAR    verifier | evaluation | judge: rank whose verdicts took
+--                                 candidates away last; rule: no verdict did.
 --   verdicts_disagree  BOOLEAN    Verdicts of one rank said yes and no of one sub-goal.
 -- Order:
 --   none

@@ -1,4 +1,4 @@
--- What is wrong with the graphs of each attempt's task.
+-- Faults in the graphs of each attempt's task.
 --
 -- Source: docs/metrics.md, section 4.
 --
@@ -11,7 +11,7 @@
 -- Columns:
 --   attempt_id   INTEGER  One row each, for attempts whose task has a graph with a fault.
 --   fault        VARCHAR  Why scores that read it are errors: 'specification_error: ...'.
---   in_variants  BOOLEAN  Which variants there are is not known; else only the dependencies are.
+--   in_variants  BOOLEAN  The variants are unknown; otherwise only the dependencies are.
 -- Order:
 --   none
 SELECT

@@ -8,7 +8,7 @@
 --   task_id    VARCHAR
 --   sub_goal   VARCHAR
 --   tool_name  VARCHAR    One row for each tool of a sub-goal.
---   patterns   VARCHAR[]  One of which the arguments must match; NULL where any arguments do.
+--   patterns   VARCHAR[]  The arguments must match one of them; NULL where any arguments do.
 -- Order:
 --   task_id, sub_goal, tool_name
 SELECT

@@ -1,4 +1,4 @@
--- The sub-goals of each plan graph, with what they depend on.
+-- The sub-goals of each plan graph, with their dependencies.
 --
 -- Reads:
 --   task_graphs
@@ -7,12 +7,12 @@
 --   view
 -- Columns:
 --   task_id      VARCHAR
---   graph        VARCHAR      NULL for that of the sub-goals themselves.
---   graph_index  INTEGER      Of the graph in its task.
---   position     INTEGER      Of the sub-goal in its task.
+--   graph        VARCHAR      NULL for the graph of the sub-goals themselves.
+--   graph_index  INTEGER      Position of the graph in its task.
+--   position     INTEGER      Position of the sub-goal in its task.
 --   sub_goal     VARCHAR
---   deps         VARCHAR[]    All of which come before it.
---   any_of       VARCHAR[][]  Paths, one of which comes before it.
+--   deps         VARCHAR[]    Sub-goals that all come before it.
+--   any_of       VARCHAR[][]  Paths; one of them comes before it.
 --   counted      BOOLEAN      Something serves it, or it has a criterion.
 -- Order:
 --   task_id, graph_index, position

@@ -1,7 +1,7 @@
--- What verdicts say of whether a call serves a sub-goal, by rank.
+-- Verdicts on whether a call serves a sub-goal, by rank.
 --
--- Of one rank, verdicts that differ say nothing, and neither do those beside one that could not.
--- Source: docs/metrics.md, sections 4.2 and 8.3.
+-- If verdicts of one rank differ, or one of them could not tell, that rank leaves it open. Source:
+-- docs/metrics.md, sections 4.2 and 8.3.
 --
 -- Reads:
 --   calls

@@ -1,6 +1,6 @@
--- Which sub-goals of its task each call serves, or may serve.
+-- The sub-goals of its task that each call serves, or may serve.
 --
--- Of a call that rules give to several, verdicts may leave less. Source: docs/metrics.md,
+-- If rules give a call to several sub-goals, verdicts may leave fewer. Source: docs/metrics.md,
 -- section 4.2.
 --
 -- Reads:
@@ -15,7 +15,7 @@
 --   position     INTEGER  Its position in the task file, from 0.
 --   attribution  VARCHAR  span (named on the span) | rule | verdict (that left one of several).
 --   certain      BOOLEAN  False where a rule needs arguments that were not captured.
---   failed       BOOLEAN  The call failed, or waits for somebody.
+--   failed       BOOLEAN  The call failed, or waits for a person.
 -- Order:
 --   none
 WITH judged AS (

@@ -1,6 +1,6 @@
 -- The sub-goals of its task that each call serves, or may serve, before any verdict.
 --
--- A sub-goal named on the span counts if the task knows it; else the rules of the task decide, and
+-- A sub-goal named on the span counts if it is in the task; else the rules of the task decide, and
 -- may give one call to several sub-goals. Source: docs/metrics.md, section 4.2.
 --
 -- Reads:
@@ -18,7 +18,7 @@
 --   position     INTEGER  Its position in the task file, from 0.
 --   attribution  VARCHAR  span (named on the span) | rule.
 --   certain      BOOLEAN  False where a rule needs arguments that were not captured.
---   failed       BOOLEAN  The call failed, or waits for somebody.
+--   failed       BOOLEAN  The call failed, or waits for a person.
 -- Order:
 --   none
 SELECT
@@ -54,6 +54,6 @@ WHERE
   AND (
     graph_serves.patterns IS NULL
     OR calls.content_missing
-    -- Of several rules one is enough.
+    -- One rule is enough.
     OR list_has_any(graph_serves.patterns, argument_patterns.patterns)
   );

@@ -1,8 +1,9 @@
--- When each condition of a sub-goal of an example began to hold, ceased to, or became unsure.
+-- Moments at which each condition of an example's sub-goal began or ceased to hold, or became
+-- unsure.
 --
--- As `criterion_evidence`, with the sub-goals that have no criterion: of these a verdict decides,
--- known at the end, else the first call that serves it and succeeded. If none did, and calls were
--- not recorded, one of them may have.
+-- Like `criterion_evidence`, but with the sub-goals without a criterion. For these a verdict
+-- decides, known at the end, else the first call that serves the sub-goal and succeeded. If none
+-- did, and calls were not recorded, one of those may have.
 --
 -- Reads:
 --   attempts_with_unrecorded_calls

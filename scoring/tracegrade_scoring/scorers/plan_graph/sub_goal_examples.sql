@@ -1,8 +1,8 @@
--- The attempts with sub-goals whose variants are known, each by one that shows the same of them.
+-- The attempts with sub-goals and known variants, each with an example that has the same evidence.
 --
--- Many attempts, few that differ in what they show: the same calls at the same places serve the
--- same sub-goals, all evidence is the same, and calls were not recorded of both or of none. What
--- follows is found once, for the example.
+-- Few attempts differ in their evidence. Two are equal if the same calls at the same places serve
+-- the same sub-goals, all evidence is the same, and calls were not recorded in both or in neither.
+-- Later relations compute results once, for the example.
 --
 -- Reads:
 --   attempts
@@ -46,7 +46,7 @@ described AS (
     OR judged_sub_goals.attempt_id IS NOT NULL
 ),
 
--- A call that serves a sub-goal is a number, of which each fact has its own digits.
+-- A call that serves a sub-goal is a number, in which each fact has its own digits.
 serving AS (
   SELECT
     attempt_id,
@@ -81,7 +81,7 @@ verdicts AS (
   GROUP BY attempt_id
 ),
 
--- Answers and verdicts are known at the end, so there it counts when that was.
+-- Answers and verdicts are known at the end, so the moment of the end matters for them.
 ends AS (
   SELECT
     described.attempt_id,

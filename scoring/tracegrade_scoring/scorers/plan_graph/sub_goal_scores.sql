@@ -15,11 +15,11 @@
 --   sub_goal_variants
 -- Columns:
 --   trajectory_ids                INTEGER[]  Attempts whose scores are equal; each is in one row.
---   sub_goal_coverage             SCORE      Attempted / all. Label: those skipped.
---   sub_goal_coverage_weighted    SCORE      Likewise, by weight.
+--   sub_goal_coverage             SCORE      Attempted / all. Label: the skipped sub-goals.
+--   sub_goal_coverage_weighted    SCORE      The same, by weight.
 --   sub_goal_completion           SCORE      Completed / not held before. Label: which graph.
---   sub_goal_completion_weighted  SCORE      Likewise, by weight.
---   critical_path_completion      SCORE      Likewise, of the critical ones.
+--   sub_goal_completion_weighted  SCORE      The same, by weight.
+--   critical_path_completion      SCORE      The same, for the critical sub-goals.
 --   critical_path_skipped         SCORE      1 if a critical one was not attempted. Label: which.
 --   completion_with_direct_deps   SCORE      Completed, and what it directly waits for.
 --   completion_with_all_deps      SCORE      Completed, and all that it waits for.

@@ -1,9 +1,9 @@
--- What became of every sub-goal of each example's task: attempted, completed, when, lost again.
+-- State of every sub-goal of each example's task: attempted, completed, when, lost again.
 --
--- Moments are those of sub_goal_evidence. Unknown (NULL) is what content that was not captured, or
--- calls that were not recorded decide. A criterion that holds at the end counts only if something
--- was done for it.
--- Source: [Plan graph], "Sub-goal completion as a metric"; docs/metrics.md, section 4.1.
+-- Moments are those of sub_goal_evidence. A value is unknown (NULL) if it depends on content that
+-- was not captured, or on calls that were not recorded. A criterion that holds at the end counts
+-- only if something was done for it. Source: [Plan graph], "Sub-goal completion as a metric";
+-- docs/metrics.md, section 4.1.
 --
 -- Reads:
 --   attempts
@@ -18,7 +18,7 @@
 --   sub_goal_examples
 -- Columns:
 --   example          INTEGER  One row for each example and sub_goal.
---   task_id          VARCHAR  The task whose graph it is.
+--   task_id          VARCHAR  The task with the graph.
 --   sub_goal         VARCHAR  A counted sub-goal.
 --   position         INTEGER  Its position in the task file, from 0.
 --   attempted        BOOLEAN  At least one action served it; NULL if unknown.
@@ -29,7 +29,7 @@
 --   pre_satisfied    BOOLEAN  Its criterion held before the first call.
 --   first_completed  INTEGER  First moment at which it was completed; NULL if never or unknown.
 --   judged           BOOLEAN  A verdict decides whether it was completed.
---   by_step          BOOLEAN  There is evidence for each step, not for the end alone.
+--   by_step          BOOLEAN  There is evidence for each step, not only for the end.
 -- Order:
 --   none
 WITH attempt_nodes AS (
@@ -75,8 +75,8 @@ served AS (
   GROUP BY attempt_id, sub_goal
 ),
 
--- An answer is an action too: it serves a sub-goal whose criterion asks for it and for no call. So
--- is whatever a judge saw who says that it was completed.
+-- An answer is an action too: it serves a sub-goal whose criterion asks for an answer and no call.
+-- If a judge says that a sub-goal was completed, the steps that the judge saw are an action.
 actions AS (
   SELECT
     attempt_nodes.*,

@@ -1,7 +1,7 @@
 -- The variant of its task's graphs that serves all graph scores of each example.
 --
--- The one with the highest weighted completion, then the highest coverage, then the fewest
--- sub-goals, then the first in the file. What is unknown counts as not reached. Ratios are
+-- The variant with the highest weighted completion is chosen, then the highest coverage, then the
+-- fewest sub-goals, then the first in the file. Unknown sub-goals count as not reached. Ratios are
 -- compared as rounded (docs/metrics.md, section 0.10).
 --
 -- Reads:
@@ -16,8 +16,7 @@
 --   task_id  VARCHAR  The task.
 --   variant  INTEGER  Which of the variants of all its graphs, numbered in file order.
 --   settled  BOOLEAN  The choice depends on nothing unknown, or there was none.
---   unjudged  BOOLEAN  A verdict was to tell what became of one of the task's sub-goals, and
---                      does not.
+--   unjudged  BOOLEAN  A verdict should decide on one of the task's sub-goals, and does not.
 -- Order:
 --   none
 WITH candidates AS (
@@ -46,7 +45,7 @@ WITH candidates AS (
   GROUP BY sub_goal_states.example, sub_goal_states.task_id, graph_variants.variant
 ),
 
--- What lies outside of a variant can still decide whether it is chosen.
+-- Sub-goals outside a variant can still decide whether it is chosen.
 known AS (
   SELECT
     example,
@@ -60,7 +59,7 @@ known AS (
 rated AS (
   SELECT
     *,
-    -- Without anything left to complete, nothing is incomplete.
+    -- If nothing is left to complete, nothing is incomplete.
     round_even(coalesce(coalesce(completed_weight, 0) / nullif(weight, 0), 1), 9) AS completion
   FROM candidates
 ),

@@ -56,7 +56,7 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
             ("condition_count", INTEGER),
         ]
     ),
-    # Tools that serve each sub-goal. `patterns`: one of which the arguments must match; NULL where
+    # Tools that serve each sub-goal. `patterns`: the arguments must match one of them; NULL where
     # any arguments do.
     "graph_serves": pa.schema(
         [
@@ -77,7 +77,7 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
             ("judged", TEXTS),
         ]
     ),
-    # What each sub-goal of a variant needs, direct or not; none where a graph has a fault.
+    # Prerequisites of each sub-goal of a variant, direct or not; none if a graph has a fault.
     "graph_prerequisites": pa.schema(
         [
             ("task_id", TEXT),
@@ -91,7 +91,9 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
 
 Rows = dict[str, list[RelationRow]]
 Rule = tuple[str, Sequence[str] | None]
-"""A tool, and the patterns of which its arguments must match one; None: any arguments do."""
+"""A tool, and the patterns for its arguments, which must match one of them; None: any arguments
+do.
+"""
 Rules = dict[tuple[str, str], list[Rule]]
 """By task and sub-goal."""
 NamedGraphs: TypeAlias = Mapping[str | None, Graph]
@@ -211,7 +213,7 @@ def _implied_rules(found: Iterable[CriterionCondition]) -> Sequence[Rule]:
 
 
 def _add_graphs(rows: Rows, of: tuple[str, Sequence[str], int], graphs: NamedGraphs) -> int:
-    """Add what is wrong with the graphs of a task, and their variants as far as these are known.
+    """Add the faults of a task's graphs, and their variants if these are known.
 
     Args:
         rows: Of each table.

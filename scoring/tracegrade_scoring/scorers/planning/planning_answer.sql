@@ -1,8 +1,9 @@
--- Who answers one question about a plan, and how: people, else the rule, else another verdict.
+-- The answer to one question about a plan, and its source: people, else the rule, else another
+-- verdict.
 --
--- met, total, fault: what the rule says; met is NULL where it read no plan. rank, share: of the
--- verdict, NULL if there is none. The parts met of a verdict are its share of 1.
--- Source: docs/metrics.md, section 5.4.
+-- met, total, fault: result of the rule; met is NULL where it read no plan. rank, share: of the
+-- verdict, NULL if there is none. The parts met of a verdict are its share of 1. Source:
+-- docs/metrics.md, section 5.4.
 CREATE OR REPLACE TEMP MACRO planning_answer(QUESTION, MET, TOTAL, FAULT, RANK, SHARE) AS
 CASE
   WHEN rank = 'verifier' OR (rank IS NOT NULL AND (met IS NULL OR fault IS NOT NULL))

@@ -1,11 +1,11 @@
--- How good the plan of each attempt was that it made before it acted, from 0 to 10.
+-- Quality of the plan that each attempt made before it acted, from 0 to 10.
 --
--- Each of four questions is worth 2.5; one without any part is met. `pq_strict` takes branch
--- coverage and scope control as all or nothing. A task of 3 and more steps without a plan scores
--- 0, one of 0 or 1 needs none and scores 10, one of 2 has nothing to plan. What people say of a
--- question comes before the rule, and what a judge says where the rule has no answer; a plan that
--- somebody judged is there, whether or not it can be read.
--- Source: [Triangle], "Axis 2: Planning Quality"; docs/metrics.md, section 5.
+-- Each of four questions is worth 2.5; a question without any part is met. `pq_strict` takes
+-- branch coverage and scope control as all or nothing. A task of 3 or more steps without a plan
+-- scores 0, one of 0 or 1 needs none and scores 10, and one of 2 has nothing to plan. People's
+-- answers come before the rule, and a judge's answers count where the rule has none. A plan that
+-- was judged exists, whether or not it can be read. Source: [Triangle], "Axis 2: Planning
+-- Quality"; docs/metrics.md, section 5.
 --
 -- Reads:
 --   attempts
@@ -20,10 +20,10 @@
 --   pq_strict               SCORE      With branch coverage and scope control all or nothing.
 --   pq_partial              SCORE      Over the questions that have an answer.
 --   pq_dependency_ordering  SCORE      Parts met / parts; label nothing_to_judge where there are
---                                      none. Of a verdict its share of 1.
---   pq_branch_coverage      SCORE      Likewise.
---   pq_scope_control        SCORE      Likewise.
---   pq_reversibility        SCORE      Likewise.
+--                                      none. For a verdict, its share of 1.
+--   pq_branch_coverage      SCORE      As pq_dependency_ordering.
+--   pq_scope_control        SCORE      As pq_dependency_ordering.
+--   pq_reversibility        SCORE      As pq_dependency_ordering.
 -- Order:
 --   none
 WITH judged_plans AS (
@@ -63,7 +63,7 @@ cases AS (
     list(attempt_id) AS trajectory_ids,
     * EXCLUDE (attempt_id, task_id, plan_key, steps, in_words)
     REPLACE (
-      -- Of a plan without a step that can be read the rules say nothing.
+      -- The rules have no result for a plan without a readable step.
       if(steps > 0, dependency_ordering_met, NULL) AS dependency_ordering_met,
       if(steps > 0, branch_coverage_met, NULL) AS branch_coverage_met,
       if(steps > 0, scope_control_met, NULL) AS scope_control_met,

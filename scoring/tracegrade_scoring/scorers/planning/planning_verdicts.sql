@@ -1,7 +1,7 @@
--- What verdicts say of the plan of each attempt, by question: the lowest of the first rank.
+-- Verdicts on the plan of each attempt, by question: the lowest of the first rank.
 --
 -- A label that is a word for yes or no is 1 or 0, else the value counts, from 0 to 1. People are
--- verifiers. Of one rank the lowest counts, and one that could not tell makes it unknown.
+-- verifiers. The lowest verdict of one rank counts, and one that could not tell makes it unknown.
 -- Source: docs/metrics.md, sections 5.4 and 8.3.
 --
 -- Reads:
@@ -11,15 +11,15 @@
 -- Columns:
 --   attempt_id                  INTEGER  One row each, for attempts that such verdicts are about.
 --   answered                    BOOLEAN  At least one of them answers a question.
---   dependency_ordering_rank    VARCHAR  verifier | evaluation | judge: whose verdict it is; NULL
+--   dependency_ordering_rank    VARCHAR  verifier | evaluation | judge: rank of the verdict; NULL
 --                                        if there is none.
 --   dependency_ordering_share   DOUBLE   From 0 to 1; NULL if there is none or it could not tell.
---   branch_coverage_rank        VARCHAR  Likewise.
---   branch_coverage_share       DOUBLE   Likewise.
---   scope_control_rank          VARCHAR  Likewise.
---   scope_control_share         DOUBLE   Likewise.
---   reversibility_rank          VARCHAR  Likewise.
---   reversibility_share         DOUBLE   Likewise.
+--   branch_coverage_rank        VARCHAR  As dependency_ordering_rank.
+--   branch_coverage_share       DOUBLE   As dependency_ordering_share.
+--   scope_control_rank          VARCHAR  As dependency_ordering_rank.
+--   scope_control_share         DOUBLE   As dependency_ordering_share.
+--   reversibility_rank          VARCHAR  As dependency_ordering_rank.
+--   reversibility_share         DOUBLE   As dependency_ordering_share.
 -- Order:
 --   none
 WITH answers AS (

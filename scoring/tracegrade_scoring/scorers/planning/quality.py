@@ -1,8 +1,7 @@
 """Rates a plan by four questions that need nothing but the plan and its task.
 
 Source: [Triangle], "Axis 2: Planning Quality"; docs/metrics.md, section 5.2. Each question has its
-parts met and all parts; without any part it is met, and a plan that does not say enough is no
-answer.
+parts met and all parts; without any part it is met. A plan without enough detail has no answer.
 """
 
 import re
@@ -42,7 +41,7 @@ class Quality(NamedTuple):
 
 @dataclass(frozen=True)
 class Objective:
-    """What a task says that its plan must be held to."""
+    """The conditions of a task for its plan."""
 
     tools: frozenset[str]
     """Tools inside the objective: in scope, or serving a sub-goal."""

@@ -19,7 +19,7 @@ _ENDS: Final = (
     (re.compile(r"[\[{]"), re.compile(r"[\]}]")),
     (re.compile(r"\[\s*\{"), re.compile(r"\}\s*\]")),
 )
-"""How JSON in a text begins and ends: with any bracket, else as a list of objects."""
+"""The beginnings and ends of JSON in a text: any bracket, else those of a list of objects."""
 
 _FAILURE_BRANCH: Final = re.compile(
     r"\b(?:if|when|in case|should)\b[^.;\n]*\b(?:fail\w*|errors?|times? out|timeouts?|missing|"
@@ -38,7 +38,7 @@ _ROLLBACK: Final = re.compile(
 
 
 class WordMarks(NamedTuple):
-    """What the words of a step say about it."""
+    """The marks that a step has in its words."""
 
     changes: bool
     rollback: bool
@@ -77,11 +77,11 @@ def text_marks(text: str) -> WordMarks:
 def read_steps(
     plan: str, marks: Callable[[str], WordMarks] = text_marks
 ) -> tuple[PlannedStep, ...]:
-    """Return the steps of a plan in order; none where the text holds no plan.
+    """Return the steps of a plan in order; none if the text holds no plan.
 
     Args:
-        plan: A JSON list or an object that holds one, alone or within a text; else a text of which
-            the numbered or bulleted items are steps.
+        plan: A JSON list or an object that holds one, alone or within a text; else a text whose
+            numbered or bulleted items are steps.
         marks: `text_marks`, or a cached form of it where many plans repeat the same texts.
     """
     items = json_items(plan)

@@ -1,1 +1,1 @@
-"""Scores how often agents change what is left of their plan."""
+"""Scores how often agents change the rest of their plan."""

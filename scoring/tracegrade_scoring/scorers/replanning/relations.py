@@ -1,4 +1,4 @@
-"""Compares two plans in a row, once for each distinct pair; all else of replanning is SQL."""
+"""Compares two plans in a row, once for each distinct pair; SQL does the rest of replanning."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,8 @@
--- The replanning scores of each attempt: how often, after what, and whether failures led to one.
+-- The replanning scores of each attempt: how often it replanned, after what, and whether failures
+-- led to a replan.
 --
--- Source: [Plan graph], "Replanning frequency"; its own definition, any inequality of two lists
--- in a row, is kept as replans_source_text. docs/metrics.md, section 4.6.
+-- Source: [Plan graph], "Replanning frequency". Its own definition, any inequality of two lists in
+-- a row, is reported as replans_source_text. docs/metrics.md, section 4.6.
 --
 -- Reads:
 --   attempts
@@ -46,7 +47,7 @@ made AS (
   GROUP BY attempt_id
 ),
 
--- A failure is answered by a replan that stands between it and the next call.
+-- A replan answers a failure if it is between the failure and the next call.
 answered AS (
   SELECT
     calls.attempt_id,
@@ -60,7 +61,7 @@ answered AS (
   GROUP BY calls.attempt_id
 ),
 
--- The literal definition knows no empty plans.
+-- The literal definition has no empty plans.
 lists AS (
   SELECT
     attempt_id,

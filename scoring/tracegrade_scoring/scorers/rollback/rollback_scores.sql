@@ -1,15 +1,15 @@
--- How each attempt that was killed left the world behind, at once and after recovery.
+-- State in which each killed attempt left the world, at once and after recovery.
 --
--- A rollback verdict is one kill: `value` is its score after the recovery command (10, 7, 3 or 0),
--- label `not_applicable` says that the run has no such point, `error` that it could not be judged.
--- `evidence` may be a JSON object with `immediate`, the score before recovery, and `boundary`, the
--- calls that had returned. Mid and late at one boundary are one kill. A human's verdict on a kill
--- comes first, and alone may be a 5, with evidence; then those of verifiers, such as the harness;
--- then judges'. Of one rank the lowest counts.
--- Source: [Triangle], "Axis 3"; docs/metrics.md, section 6.
+-- A rollback verdict is one kill. Its `value` is the score after the recovery command (10, 7, 3 or
+-- 0). The label `not_applicable` says that the run has no such point, `error` that the kill could
+-- not be judged. `evidence` may be a JSON object with `immediate`, the score before recovery, and
+-- `boundary`, the calls that had returned. Mid and late at one boundary are one kill. A human's
+-- verdict on a kill comes first. Only a human may give a 5, with evidence. Then come verdicts of
+-- verifiers, such as the harness, then of judges. The lowest verdict of one rank counts. Source:
+-- [Triangle], "Axis 3"; docs/metrics.md, section 6.
 --
--- Label: the kills that count, or no_writes where only the early one exists. The score's source is
--- who judged.
+-- Label: the kills that count, or no_writes if only the early kill exists. The score's source is
+-- the rank that judged.
 --
 -- Reads:
 --   attempt_members
@@ -19,8 +19,8 @@
 --   trajectory_ids     INTEGER[]  Attempts whose scores are equal; each is in one row.
 --                                 A score is a mean over kills, 0 to 10.
 --   ra_after_recovery  SCORE      After the recovery command.
---   ra_immediate       SCORE      As it was left at once.
---   late_ra            SCORE      Of the late kill, after the recovery command.
+--   ra_immediate       SCORE      The state at once after the kill.
+--   late_ra            SCORE      The late kill, after the recovery command.
 -- Order:
 --   none
 WITH given AS (

@@ -1,7 +1,7 @@
--- Calls that could not go well, and failed calls from which the run did not recover.
+-- Calls that could not go well, and failed calls that the run did not recover from.
 --
--- Not offered, and refused by the schema of its tool: the first such call. Of the others the first
--- call of each tool. Source: docs/metrics.md, section 9.6.
+-- Calls that were not offered, or that the tool's schema refused, count with the first such call.
+-- Other calls count with the first call of each tool. Source: docs/metrics.md, section 9.6.
 --
 -- Reads:
 --   call_totals
@@ -13,13 +13,13 @@
 --   calls
 -- Columns:
 --   attempt_id          INTEGER  The root trajectory.
---   precedence          INTEGER  Of the kind, in the order of precedence.
+--   precedence          INTEGER  Precedence of the kind, from the first.
 --   kind                VARCHAR  not_offered | bad_arguments | denied | lost_call.
 --   object              VARCHAR  The tool.
 --   sentence            VARCHAR  What happened.
 --   step_trajectory_id  INTEGER  The root or sub-agent that made the call.
---   step_index          INTEGER  Of the call in that trajectory.
---   span_id             VARCHAR  Of the call.
+--   step_index          INTEGER  Step of the call in that trajectory.
+--   span_id             VARCHAR  Span of the call.
 --   only_reads          BOOLEAN  The tool is known to change nothing.
 --   position            INTEGER  Index of the call.
 --   source              VARCHAR  static.

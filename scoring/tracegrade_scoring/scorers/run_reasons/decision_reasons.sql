@@ -1,4 +1,4 @@
--- What was wrong about the decisions of attempts: tools, arguments, calls missed or not expected.
+-- Wrong decisions of attempts: tools, arguments, calls missed or not expected.
 --
 -- Source: docs/metrics.md, section 9.6.
 --
@@ -9,15 +9,15 @@
 --   decision_rows WHERE counted AND correct IS FALSE
 -- Columns:
 --   attempt_id          INTEGER  The root trajectory.
---   precedence          INTEGER  Of the kind, in the order of precedence.
+--   precedence          INTEGER  Precedence of the kind, from the first.
 --   kind                VARCHAR  wrong_tool | wrong_argument | never_called | not_expected |
 --                                unsafe.
---   object              VARCHAR  The expected tool, or what should be called in its place; of an
---                                argument the tool, a dot and its path, without places in lists.
---   sentence            VARCHAR  What was called, and what was expected.
+--   object              VARCHAR  The expected tool, or the tool to call instead; for an argument,
+--                                the tool, a dot and its path, without places in lists.
+--   sentence            VARCHAR  The call that was made, and the expected call.
 --   step_trajectory_id  INTEGER  The root or sub-agent that made the call; NULL if none was made.
---   step_index          INTEGER  Of the call in that trajectory; NULL if none was made.
---   span_id             VARCHAR  Of the call; NULL if none was made.
+--   step_index          INTEGER  Step of the call in that trajectory; NULL if none was made.
+--   span_id             VARCHAR  Span of the call; NULL if none was made.
 --   only_reads          BOOLEAN  The tools are known to change nothing, as far as any is known.
 --   position            INTEGER  Position among the decision points.
 --   source              VARCHAR  static.

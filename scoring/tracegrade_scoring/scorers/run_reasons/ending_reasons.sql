@@ -1,7 +1,7 @@
--- How attempts ended that did not end by themselves, or without an answer.
+-- Endings of attempts that did not end by themselves, or ended without an answer.
 --
--- That there is no answer is known only where texts of the run were captured.
--- Source: docs/metrics.md, section 9.6.
+-- A missing answer is known only if texts of the run were captured. Source: docs/metrics.md,
+-- section 9.6.
 --
 -- Reads:
 --   attempts
@@ -12,25 +12,25 @@
 --   verdict_readings
 -- Columns:
 --   attempt_id          INTEGER  The root trajectory.
---   precedence          INTEGER  Of the kind, in the order of precedence.
+--   precedence          INTEGER  Precedence of the kind, from the first.
 --   kind                VARCHAR  crashed | budget | no_answer.
---   object              VARCHAR  The tool of the call that crashed; the limit, in the words of
---                                whoever ran the agent, else of the trace; `end` of a run of
---                                which no end has come; or NULL.
+--   object              VARCHAR  The tool of the call that crashed; the limit, in the words of the
+--                                verdict, else of the trace; `end` for a run without an end; or
+--                                NULL.
 --   sentence            VARCHAR  What happened.
---   step_trajectory_id  INTEGER  The root or sub-agent whose call it was; NULL without a step.
+--   step_trajectory_id  INTEGER  The root or sub-agent that made the call; NULL without a step.
 --   step_index          INTEGER  In that trajectory; NULL without a step.
---   span_id             VARCHAR  Of the step; NULL without one.
+--   span_id             VARCHAR  Span of the step; NULL without one.
 --   only_reads          BOOLEAN  FALSE.
 --   position            INTEGER  NULL.
---   source              VARCHAR  Who says that a limit ended it; else static.
+--   source              VARCHAR  Source of the verdict that a limit ended it; else static.
 -- Order:
 --   none
 WITH limited AS (
   SELECT
     attempt_id,
     min(source) AS source,
-    -- What ran the agent tells of a trial as JSON, and in it which limit it was; others in words.
+    -- The harness records a trial as JSON, which names the limit; other sources use words.
     min(
       nullif(
         one_line(
@@ -51,7 +51,7 @@ cut_off AS (
     limited.source AS limit_source,
     coalesce(
       limited.limit_text,
-      -- Other words than those by which `endings` knows a limit do not name one.
+      -- Only the words by which `endings` recognizes a limit name one.
       nullif(
         one_line(
           array_to_string(
@@ -139,7 +139,7 @@ SELECT
       )
     WHEN ending = 'crashed'
       THEN concat('crashed ', after_calls, ': its root span is an error')
-    ELSE concat('no end has come of it ', after_calls)
+    ELSE concat('the run has no end ', after_calls)
   END AS sentence,
   crashing.trajectory_id AS step_trajectory_id,
   crashing.step_index,

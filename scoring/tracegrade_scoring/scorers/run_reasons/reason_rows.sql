@@ -1,11 +1,12 @@
--- Why attempts failed, in the order of precedence; each failed attempt has at least one reason.
+-- Reasons why attempts failed, in the order of precedence; each failed attempt has at least one
+-- reason.
 --
--- First stands what says most directly what went wrong (`precedence`), and within a kind the first
--- step, those that can change something before those that only read; of people those who name a
--- step come first. A call that was not expected
--- and only reads says less than all else, so it stands behind. Of equal kind and object the first
--- counts. An attempt that did not fail has rows as well, of what else was found.
--- Source: docs/metrics.md, section 9.6.
+-- First comes the reason that says most directly what went wrong (`precedence`). Within a kind,
+-- people's reasons that name a step come before those that do not, then calls that can change
+-- something come before calls that only read, then the first step counts. An unexpected call that
+-- only reads explains least, so it comes last. Among reasons of equal kind and object, the first
+-- counts. An attempt that did not fail also has rows, for other findings. Source: docs/metrics.md,
+-- section 9.6.
 --
 -- Reads:
 --   attempts
@@ -21,12 +22,12 @@
 --   trajectory_id       INTEGER  The attempt.
 --   rank_in_run         INTEGER  From 1 without gaps; one row for each of the two.
 --   kind                VARCHAR  One of 23.
---   object              VARCHAR  What it is about: a tool, argument, sub-goal, check; or NULL.
---   sentence            VARCHAR  What went wrong, at most 120 characters.
+--   object              VARCHAR  Object of the reason: a tool, argument, sub-goal, check; or NULL.
+--   sentence            VARCHAR  Description of the failure, at most 120 characters.
 --   step_trajectory_id  INTEGER  The root or sub-agent whose step shows it; NULL: no step.
 --   step_index          INTEGER  In that trajectory; NULL without a step.
---   span_id             VARCHAR  Of the step; NULL without one.
---   source              VARCHAR  Who says so: static | judge | source of a verdict.
+--   span_id             VARCHAR  Span of the step; NULL without one.
+--   source              VARCHAR  Source of the reason: static | judge | source of a verdict.
 --   key                 VARCHAR  12 hex digits, of the agent's name, the kind and the object.
 --   success             BOOLEAN  Whether the attempt succeeded; NULL if not known.
 -- Order:
@@ -52,7 +53,7 @@ placed AS (
   FROM known
 ),
 
--- What a run did not do wrong, and yet it failed.
+-- Reasons for a run that failed without a wrong step.
 without_step AS (
   SELECT
     attempts.attempt_id,

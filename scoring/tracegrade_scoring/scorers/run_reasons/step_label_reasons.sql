@@ -1,7 +1,7 @@
--- Steps that somebody says went wrong: people, checks and judges.
+-- Steps that went wrong according to people, checks and judges.
 --
--- A step is found again by its span, which stays where steps are numbered anew; of several steps
--- of a span it is the one of the number that was given, else the first call. Without a span the
+-- A step is found again by its span, which stays the same if steps are renumbered. If a span has
+-- several steps, the step with the given number counts, else the first call. Without a span the
 -- number counts. Source: docs/metrics.md, section 9.6.
 --
 -- Reads:
@@ -11,13 +11,13 @@
 --   verdicts WHERE subject = 'step'
 -- Columns:
 --   attempt_id          INTEGER  The root trajectory.
---   precedence          INTEGER  Of the kind, in the order of precedence.
+--   precedence          INTEGER  Precedence of the kind, from the first.
 --   kind                VARCHAR  person | check | judge.
 --   object              VARCHAR  The verifier; a person's tag, else NULL.
---   sentence            VARCHAR  What is said.
---   step_trajectory_id  INTEGER  The root or sub-agent whose step it is.
+--   sentence            VARCHAR  Text of the verdict.
+--   step_trajectory_id  INTEGER  The root or sub-agent that made the step.
 --   step_index          INTEGER  In that trajectory; NULL if the step is not there.
---   span_id             VARCHAR  Of the step.
+--   span_id             VARCHAR  Span of the step.
 --   only_reads          BOOLEAN  FALSE.
 --   position            INTEGER  NULL.
 --   source              VARCHAR  Who judged.

@@ -8,16 +8,16 @@
 --   sub_goal_rows WHERE critical
 -- Columns:
 --   attempt_id          INTEGER  The root trajectory.
---   precedence          INTEGER  Of the kind, in the order of precedence.
+--   precedence          INTEGER  Precedence of the kind, from the first.
 --   kind                VARCHAR  skipped_goal | unfinished_goal.
 --   object              VARCHAR  The sub-goal.
---   sentence            VARCHAR  What became of it.
+--   sentence            VARCHAR  Outcome of the sub-goal.
 --   step_trajectory_id  INTEGER  NULL.
 --   step_index          INTEGER  NULL.
 --   span_id             VARCHAR  NULL.
 --   only_reads          BOOLEAN  FALSE.
 --   position            INTEGER  Its position in the task file.
---   source              VARCHAR  static | judge, who says whether it was completed.
+--   source              VARCHAR  static | judge: the source that says whether it was completed.
 -- Order:
 --   none
 SELECT

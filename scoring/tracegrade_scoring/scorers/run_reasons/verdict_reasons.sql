@@ -1,9 +1,8 @@
--- What verdicts of failure say: those of people, checks and judges that tell more than that.
+-- Verdicts of failure by people, checks and judges that say more than that the run failed.
 --
--- Of the verifiers that the evidence of a trial names, each that failed is a check. A verdict
--- without evidence, and with a label that is a mere word for failure, is no reason. One that says
--- that a limit ended the run is a reason of `ending_reasons`.
--- Source: docs/metrics.md, section 9.6.
+-- If the evidence of a trial names verifiers, each failed verifier is a check. A verdict without
+-- evidence, whose label is a mere word for failure, is not a reason. A verdict that a limit ended
+-- the run is a reason of `ending_reasons`. Source: docs/metrics.md, section 9.6.
 --
 -- Reads:
 --   verdict_readings
@@ -11,10 +10,10 @@
 --   verdict_readings WHERE success IS FALSE
 -- Columns:
 --   attempt_id          INTEGER  The root trajectory.
---   precedence          INTEGER  Of the kind, in the order of precedence.
+--   precedence          INTEGER  Precedence of the kind, from the first.
 --   kind                VARCHAR  person | check | judge.
 --   object              VARCHAR  The verifier or evaluation; a person's tag, else NULL.
---   sentence            VARCHAR  What is said.
+--   sentence            VARCHAR  Text of the verdict.
 --   step_trajectory_id  INTEGER  NULL.
 --   step_index          INTEGER  NULL.
 --   span_id             VARCHAR  NULL.

@@ -1,4 +1,4 @@
--- Success of each attempt, and its steps beside the fewest that its task needs.
+-- Success of each attempt, and its steps compared with the fewest that its task needs.
 --
 -- The optimum is the task's, else the number of expected calls where that list is complete.
 -- Source: [Harness], "Trajectory scoring" and "Metrics to track" (one reciprocal each);
@@ -15,12 +15,12 @@
 --   tasks
 -- Columns:
 --   trajectory_ids   INTEGER[]  Attempts whose scores are equal; each is in one row.
---   success          SCORE      1 or 0. Its source is who says so; label: verdicts_disagree where
---                               verdicts of that source said yes and no.
+--   success          SCORE      1 or 0. Its source is the source of the verdict; label:
+--                               verdicts_disagree where verdicts of that source said yes and no.
 --   actual_steps     SCORE      A count.
 --   step_efficiency  SCORE      Label: 'extra_steps: N' where the optimum is 0. Its source:
 --                               annotated | expected.
---   step_ratio       SCORE      Likewise.
+--   step_ratio       SCORE      As step_efficiency.
 -- Order:
 --   none
 WITH call_counts AS (

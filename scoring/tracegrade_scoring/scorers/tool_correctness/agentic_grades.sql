@@ -1,9 +1,9 @@
 -- The four dimensions of tool correctness as the paper's text has them, in place of `tool_grades`.
 --
--- An expectation is compared with the first call of its name, however often that is expected;
--- order is the place in the turn, and the answer uses the tools or it does not.
--- Source: [Agentic], "Tool Correctness"; docs/metrics.md, section 2.4. What the paper leaves
--- open, a turn without anything to measure, is not applicable (docs/metrics.md, section 0.1).
+-- An expectation is compared with the first call of its name, even if several expect it. The order
+-- is the place in the turn, and the answer uses the tools or it does not. Source: [Agentic], "Tool
+-- Correctness"; docs/metrics.md, section 2.4. What the paper leaves open, a turn without anything
+-- to measure, is not applicable (docs/metrics.md, section 0.1).
 --
 -- Reads:
 --   attempts

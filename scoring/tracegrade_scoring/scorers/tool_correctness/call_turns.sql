@@ -1,9 +1,8 @@
 -- The turn of each call of an attempt with expectations, and whether tool correctness grades it.
 --
--- Where only the list of writes is complete, calls that change nothing are left out. Turns are
--- those of the root, after those that earlier runs of its conversation had; a sub-agent's calls
--- belong to the one in which they were made.
--- Source: docs/metrics.md, section 2.1.
+-- Calls that change nothing are left out if only the list of writes is complete. Turns are the
+-- root's turns, numbered after those of earlier runs of its conversation. A sub-agent's calls
+-- belong to the turn in which they were made. Source: docs/metrics.md, section 2.1.
 --
 -- Reads:
 --   attempts

@@ -1,7 +1,7 @@
 -- The expectations of each task that tool correctness grades, in their turns.
 --
--- Where only the list of writes is complete, expectations of effect read are left out.
--- Source: docs/metrics.md, section 2.1.
+-- Expectations of effect read are left out if only the list of writes is complete. Source:
+-- docs/metrics.md, section 2.1.
 --
 -- Reads:
 --   task_expected
@@ -13,7 +13,7 @@
 --   task_id   VARCHAR  One row for each task_id and position.
 --   position  INTEGER  The expectation, from 0 in the task file.
 --   turn      INTEGER  0 where the task gives others by turn, but not this; -1 if it gives none.
---   stated    BOOLEAN  It states arguments, if only that there are none.
+--   stated    BOOLEAN  It states arguments, even if it states that there are none.
 -- Order:
 --   none
 WITH turns AS (

@@ -1,6 +1,6 @@
 """Matches the calls of an attempt with the calls that its task expects, for tool correctness.
 
-Pure, and asked once for each *distinct* problem: many attempts pose the same one. A problem is a
+Pure, and run once for each *distinct* problem: many attempts have the same problem. A problem is a
 text (see `grading_problems.sql`): a word for each call and each expectation that it fits, in the
 order of the calls, as `call:position` or `call:position=equal/keys`.
 
@@ -18,15 +18,16 @@ from typing import Final, NamedTuple, TypeAlias
 from tracegrade_scoring.attempts.assignment import largest_assignment, largest_matching
 
 Fits: TypeAlias = dict[int, int | None]
-"""How like one call's arguments are to those of each expectation; None where none are stated.
+"""The similarity of one call's arguments to those of each expectation; None if none are stated.
 
-Likeness has a unit in which that of every pair of the problem is a whole number."""
+Similarity is counted in a unit in which each pair of the problem has a whole number.
+"""
 
 _NUMBER: Final = re.compile(r"\d+")
 
 
 class Grade(NamedTuple):
-    """How well the calls and the expectations match."""
+    """The grade of the match between calls and expectations."""
 
     matched: int
     """Expectations that find a call of a fitting tool, each call used once."""

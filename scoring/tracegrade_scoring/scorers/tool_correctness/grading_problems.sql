@@ -1,9 +1,10 @@
--- What tool correctness has to match in each attempt, as a text in which equal problems are equal.
+-- The matching problem of tool correctness for each attempt, as a text; equal texts are equal
+-- problems.
 --
--- One word for each call and each expectation of its turn that it fits, in order: the number of
--- the call's first word, the position, and where the task states arguments, how many top-level
--- keys are equal and how many there are in either: call:position=equal/keys.
--- Source: docs/metrics.md, section 2.2.
+-- The text has one word for each call and each expectation of its turn that it fits, in order. The
+-- word holds the number of the call's first word and the position. If the task states arguments,
+-- it also holds how many top-level keys are equal, and how many either side has:
+-- call:position=equal/keys. Source: docs/metrics.md, section 2.2.
 --
 -- Reads:
 --   attempts
@@ -16,13 +17,14 @@
 --   tasks WHERE has_expected or call_turns
 -- Columns:
 --   attempt_id      INTEGER  An attempt whose task states expectations.
---   turn            INTEGER  -1 where they are not given by turn; one row for each of the two.
+--   turn            INTEGER  -1 if expectations are not given by turn; one row for each of the
+--                            two.
 --   expected        BIGINT   Expected calls.
 --   stated          BIGINT   Expected calls that state arguments.
 --   used            BIGINT   Calls made.
 --   problem         VARCHAR  E.g. '1:0=1/2 1:1=0/2 3:3'; '' if no call fits.
 --   hidden          VARCHAR  content_missing | input_unbound, if a similarity is not known.
---   hidden_choice   BOOLEAN  One is not known of a call that fits several expectations.
+--   hidden_choice   BOOLEAN  A similarity is unknown for a call that fits several expectations.
 -- Order:
 --   none
 WITH expected_turns AS (

@@ -1,4 +1,4 @@
-"""Matches calls with expectations, once for each distinct case; all else is SQL.
+"""Matches calls with expectations, once for each distinct case; SQL does the rest.
 
 Source: [Agentic], "Tool Correctness"; docs/metrics.md, section 2.
 """

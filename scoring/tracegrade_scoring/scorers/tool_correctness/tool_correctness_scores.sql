@@ -1,7 +1,8 @@
--- How far the calls of each attempt are those that its task expects: four dimensions, and one.
+-- Agreement of each attempt's calls with the calls that its task expects: four dimensions, and
+-- their mean.
 --
--- Where expectations are given by turn, a score is the mean over the turns that have it.
--- Source: [Agentic], "Tool Correctness"; docs/metrics.md, section 2.3.
+-- A score is the mean over the turns that have it, if expectations are given by turn. Source:
+-- [Agentic], "Tool Correctness"; docs/metrics.md, section 2.3.
 --
 -- Reads:
 --   attempts
@@ -11,9 +12,9 @@
 --   trajectory_ids          INTEGER[]  Attempts whose scores are equal; each is in one row.
 --                                      By turn, a score is the sum of values / turns.
 --   tool_correctness        SCORE      The weighted mean of the four dimensions.
---   tool_correct            SCORE      1 if that reaches the threshold, else 0.
+--   tool_correct            SCORE      1 if tool_correctness reaches the threshold, else 0.
 --   tool_selection_jaccard  SCORE      Calls matched by name / expected and made calls together.
---   tool_parameters         SCORE      Mean similarity of arguments to those that are stated.
+--   tool_parameters         SCORE      Mean similarity of arguments to the stated ones.
 --   tool_sequence           SCORE      Calls in the expected order / expected calls.
 --   tool_utilization        SCORE      Results used later / results with a distinctive token.
 -- Order:
@@ -48,7 +49,7 @@ turns AS (
     threshold,
     CASE
       WHEN all_wrong THEN [0]
-      -- Without calls on either side there is nothing to be correct, whatever was read.
+      -- Without calls on either side nothing can be correct, even if something was read.
       WHEN parts[1] IS NOT NULL AND weight > 0 THEN [weighted_sum]
       ELSE [NULL]
     END
@@ -115,7 +116,7 @@ explained AS (
   SELECT
     *,
     [
-      -- With calls, what has weight is lacking: arguments, or results that can be recognized.
+      -- There are calls, but the weighted parts are missing: arguments, or recognizable results.
       CASE
         WHEN parts[1] IS NOT NULL THEN NULL
         WHEN parts[2] IS NULL THEN coalesce(no_grade, 'no_calls')

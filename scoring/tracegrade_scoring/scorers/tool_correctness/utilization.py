@@ -1,7 +1,7 @@
 """Finds the results of calls that an agent made use of later: the fourth dimension.
 
-A result is used if one of its distinctive tokens stands as a whole token in a later argument or
-message of the agent that got it. Source: docs/metrics.md, section 2.2.
+A result is used if one of its distinctive tokens is a whole token in a later argument or message
+of the agent that received it. Source: docs/metrics.md, section 2.2.
 """
 
 from typing import Final
@@ -49,7 +49,7 @@ def _mentioned_later(found: pl.DataFrame, again: pl.DataFrame) -> pl.DataFrame:
 def _likely_in(others: pl.DataFrame, tokens: pl.DataFrame) -> pl.DataFrame:
     """Return the tokens that are among the others, and by chance some that are not.
 
-    Looking for hashes is cheaper than joining texts, of which most have no equal.
+    A search for hashes is cheaper than a join of texts, since most texts have no equal.
     """
     hashed = pl.col("trajectory_id").hash() ^ pl.col("token").hash()
     return tokens.filter(hashed.is_in(others.select(hashed.implode()).to_series()))

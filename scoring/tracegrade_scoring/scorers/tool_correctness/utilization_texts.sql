@@ -1,8 +1,8 @@
 -- Results of calls that changed nothing, and the texts that the agent wrote later.
 --
--- Of attempts whose task states expectations. What was not captured as a whole is not among it,
--- nor are arguments of an attempt's first call: no result came before.
--- Source: docs/metrics.md, section 2.2.
+-- Only attempts whose task states expectations are included. Texts that were not captured as a
+-- whole are left out, and so are the arguments of an attempt's first call: no result came before
+-- it. Source: docs/metrics.md, section 2.2.
 --
 -- Reads:
 --   attempt_members
@@ -14,9 +14,10 @@
 --   view
 -- Columns:
 --   trajectory_id  INTEGER  The agent's run.
---   step_index     INTEGER  Of the call, or of the message.
---   attempt_id     INTEGER  The call's; NULL where the agent tells.
---   call_index     INTEGER  Likewise; one row for each such call, each argument and message.
+--   step_index     INTEGER  Step of the call, or of the message.
+--   attempt_id     INTEGER  Attempt of the call; NULL for a message of the agent.
+--   call_index     INTEGER  Index of the call; NULL in the same case. One row for each such call,
+--                           each argument and message.
 --   text           VARCHAR  Result, arguments or message, in lower case.
 -- Order:
 --   none

@@ -28,7 +28,7 @@ Fit: TypeAlias = Literal["arguments", "tool", "named"]
 
 
 class AlignedPair(NamedTuple):
-    """One decision point that stands for one expectation, both counted from 0."""
+    """One decision point that meets one expectation, both counted from 0."""
 
     point: int
     expectation: int
@@ -53,7 +53,7 @@ NO_CALL: Final = Decision(None, None, tool_fits=False)
 
 
 class FittingPair(NamedTuple):
-    """A decision point and an expectation that it may stand for, both counted from 0."""
+    """A decision point and an expectation that it may meet, both counted from 0."""
 
     point: int
     position: int
@@ -61,7 +61,7 @@ class FittingPair(NamedTuple):
 
 
 class AlignmentProblem(NamedTuple):
-    """What is aligned; the fields are columns of `alignment_problems.sql`."""
+    """The problem of an alignment; the fields are columns of `alignment_problems.sql`."""
 
     expected: int
     complete: bool
@@ -82,8 +82,8 @@ class AlignmentProblem(NamedTuple):
 def decisions(problem: AlignmentProblem) -> tuple[Decision, ...]:
     """Return the decision points of a problem in order, and the expectations that were missed.
 
-    A point that names an expectation stands for it, the first of several; the others are aligned.
-    A missed expectation stands after the last point that met an earlier one.
+    A point that names an expectation meets it; if several do, the first. The others are aligned. A
+    missed expectation comes after the last point that met an earlier one.
     """
     if not problem.expected and not problem.made:
         return (NO_CALL,)
@@ -104,7 +104,7 @@ def decisions(problem: AlignmentProblem) -> tuple[Decision, ...]:
 
 
 def _aligned(problem: AlignmentProblem, costs: Mapping[tuple[int, int], int]) -> dict[int, int]:
-    """Return the point that stands for each expectation, for those that have one."""
+    """Return the point that meets each expectation, for expectations with a point."""
     named = problem.named()
     other_tool = OTHER_TOOL if problem.complete else NEVER
     points = sorted(set(range(problem.made)).difference(named.values()))
@@ -117,11 +117,11 @@ def _aligned(problem: AlignmentProblem, costs: Mapping[tuple[int, int], int]) ->
 def align(costs: Sequence[Sequence[int]]) -> list[AlignedPair]:
     """Return the pairs of the cheapest alignment, in order.
 
-    Of equally cheap ones: going back from the end, a point is left alone if that can be, else it
-    is paired if that can be, else the expectation is left alone.
+    Ties are decided from the end backwards: a point is left alone if possible, else it is paired
+    if possible, else the expectation is left alone.
 
     Args:
-        costs: What each point (row) costs beside each expectation (column).
+        costs: The cost of each point (row) with each expectation (column).
     """
     least = _least_costs(costs)
     pairs: list[AlignedPair] = []
@@ -155,11 +155,11 @@ def _least_costs(costs: Sequence[Sequence[int]]) -> list[list[int]]:
 def assign(costs: Sequence[Sequence[int]]) -> list[AlignedPair]:
     """Return the pairs of the cheapest assignment, in the order of the points; order is free.
 
-    Of equally cheap ones: going back from the last point, it is left alone if that can be, else it
-    is paired with the last expectation that it can be paired with.
+    Ties are decided from the last point backwards: a point is left alone if possible, else it is
+    paired with the last possible expectation.
 
     Args:
-        costs: What each point (row) costs beside each expectation (column).
+        costs: The cost of each point (row) with each expectation (column).
     """
     points = _first_of_equals(costs)
     if not points:
@@ -172,10 +172,10 @@ def assign(costs: Sequence[Sequence[int]]) -> list[AlignedPair]:
 
 
 def _gain(costs: Sequence[int], expectation: int, rank: int, places: int) -> int:
-    """Return what a pair saves beside leaving both alone, and below it what the rule of ties says.
+    """Return the saving of a pair over leaving both alone; its lower digits decide ties.
 
-    Its digits, one for each point, are what the point costs: nothing alone, the less the later the
-    expectation.
+    The digits, one for each point, are the cost of the point: nothing if alone, and less for a
+    later expectation.
     """
     saved, base = 2 * ALONE - costs[expectation], len(costs) + 1
     if saved <= 0:

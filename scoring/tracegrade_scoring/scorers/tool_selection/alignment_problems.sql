@@ -1,8 +1,8 @@
--- The alignment problem of each attempt: all columns but the attempt and its points.
+-- The alignment problem of each attempt: all columns except the attempt and its points.
 --
--- Unknown arguments fit nothing. An empty list that is complete is a problem without calls too.
--- Where other runs have other turns of the conversation, expectations of the attempt's own turns
--- alone count, and go by their positions among these. Source: docs/metrics.md, section 1.2.
+-- Unknown arguments fit nothing. An empty list that is complete is a problem even without calls.
+-- If other runs have other turns of the conversation, only expectations of the attempt's own turns
+-- count, numbered among themselves. Source: docs/metrics.md, section 1.2.
 --
 -- Reads:
 --   attempts
@@ -13,16 +13,16 @@
 --   task_expected
 --   tasks
 -- Columns:
---   attempt_id  INTEGER    One row for each attempt with a decision point or an expectation, be it
---                          that no call is made.
+--   attempt_id  INTEGER    One row for each attempt with a decision point or an expectation, also
+--                          if it expects no call.
 --   expected    INTEGER    Expectations.
 --   complete    BOOLEAN    Their list is complete: any other call is wrong.
 --   free_order  BOOLEAN    Their order does not matter.
 --   made        INTEGER    Decision points.
 --   pairs       STRUCT(point INTEGER, "position" INTEGER, fit VARCHAR)[]
---                          Each point with each expectation that it may stand for, both counted
---                          from 0; sorted, empty if there are none. The fit is 'arguments' (the
---                          tool fits as well), 'tool' (it alone), or 'named' (by the span).
+--                          Each point with each expectation that it may meet, both counted from 0;
+--                          sorted, empty if there are none. The fit is 'arguments' (the tool fits
+--                          as well), 'tool' (it alone), or 'named' (by the span).
 --   points      INTEGER[]  The first call of each point, in order; NULL if there are none.
 -- Order:
 --   attempt_id

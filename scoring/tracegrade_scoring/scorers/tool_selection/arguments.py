@@ -1,8 +1,9 @@
 """Validates the arguments of calls against the JSON Schemas of their tools.
 
-A trace brings its own schemas, so references out of a schema are refused, one that applies too
-many to one value is not used, and patterns run in linear time. Where a schema could multiply with
-what is in the arguments, the steps of a check are counted before, and too many are not taken.
+A trace brings its own schemas, so references out of a schema are refused, and patterns run in
+linear time. A schema that applies too many schemas to one value is not used. Where a schema could
+multiply with what is in the arguments, the steps of a check are counted before, and too many are
+not taken.
 """
 
 import json
@@ -20,7 +21,7 @@ from tracegrade_scoring.scorers.tool_selection.schema_size import applies_too_ma
 from tracegrade_scoring.scorers.tool_selection.schema_steps import MAX_STEPS, count_steps
 
 MAX_MESSAGE_CHARS: Final = 500
-"""A message quotes what is wrong, which may be megabytes."""
+"""A message quotes the faulty part, which may be megabytes."""
 
 
 MAX_STEPS_TOLD: Final = 10_000
@@ -35,11 +36,11 @@ class _Schema(NamedTuple):
     read: Any
     length: int
     refers: bool
-    """It has references, so what it applies can be more than what stands in it."""
+    """It has references, so it can apply more than its own text."""
 
 
 class Verdict(NamedTuple):
-    """What is known of the arguments of a call."""
+    """The result of checking the arguments of a call."""
 
     usable: bool
     """They were checked against a schema."""
@@ -69,7 +70,7 @@ def _validated_arguments(run: Run) -> pa.Table:
 
 
 def _judge(schema: _Schema | None, arguments: str | None) -> Verdict:
-    """Return what is known of arguments; of None nothing is.
+    """Return the result of checking arguments; for None it is unknown.
 
     With a schema that cannot be used (None), only arguments that are not JSON are wrong.
     """
@@ -108,7 +109,7 @@ def _message(validator: jsonschema_rs.Validator, value: Any) -> str:
 
 
 def _read(arguments: str) -> Any:
-    """Return the value of a JSON text; numbers that are no double or short integer stay exact.
+    """Return the value of a JSON text; numbers that are not doubles or short integers stay exact.
 
     Raises:
         UnicodeEncodeError: A text or key of it has no UTF-8, so not every reader takes it.

@@ -1,8 +1,8 @@
--- What needs no task: allowed tools, valid arguments, and destructive calls that could be avoided.
+-- Scores that need no task: allowed tools, valid arguments, and avoidable destructive calls.
 --
--- Each trajectory is judged by its own calls, sub-agents by theirs; killed runs are not judged.
--- Source: [Triangle], "Measuring TSA" (its shortcut without an expert trace); docs/metrics.md,
--- section 1.4.
+-- Each trajectory is judged by its own calls, and a sub-agent by its own; killed runs are not
+-- judged. Source: [Triangle], "Measuring TSA" (its shortcut without an expert trace);
+-- docs/metrics.md, section 1.4.
 --
 -- Reads:
 --   attempt_members

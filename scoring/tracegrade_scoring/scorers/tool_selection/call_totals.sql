@@ -1,4 +1,4 @@
--- What each trajectory's calls were: offered or not, valid or not, avoidable or not.
+-- Counts of each trajectory's calls: offered or not, valid or not, avoidable or not.
 --
 -- Reads:
 --   call_validity
@@ -9,7 +9,7 @@
 --   trajectory_id    INTEGER  One row for each trajectory with calls.
 --   attempt_id       INTEGER  The attempt that it belongs to.
 --   calls            BIGINT   At least 1.
---   known            BIGINT   Calls of which it is known whether the tool was offered.
+--   known            BIGINT   Calls for which it is known whether the tool was offered.
 --   allowed          BIGINT   Calls to tools that were offered.
 --   with_schema      BIGINT   Calls with a known schema.
 --   valid            BIGINT   Calls whose arguments satisfy it.
@@ -25,7 +25,7 @@ WITH registry AS (
   FROM task_tools
 ),
 
--- Destructive tools with an alternative that is not.
+-- Destructive tools with an alternative that is not destructive.
 avoidable_tools AS (
   SELECT DISTINCT destructive.tool_name
   FROM (

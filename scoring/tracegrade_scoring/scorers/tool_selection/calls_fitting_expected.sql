@@ -1,4 +1,4 @@
--- Each call of an attempt beside each expectation of its task that its tool fits.
+-- Pairs of a call of an attempt and an expectation of its task that the call's tool fits.
 --
 -- A tool fits if it is the expected one, an accepted one, or, where no tool is named, of the
 -- expected effect. Source: docs/metrics.md, sections 1.3 and 2.2.
@@ -22,12 +22,11 @@
 --   unknown_because  VARCHAR  content_missing | input_unbound; NULL if arguments_fit is known.
 --   differences      STRUCT("key" VARCHAR, sent VARCHAR, expected VARCHAR, is_value BOOLEAN)[]
 --                             The keys that do not fit, by name: the JSON that was sent, NULL if
---                             missing; what was expected, JSON of a value or of a rule. NULL if
---                             none.
+--                             missing; the expected value or rule as JSON. NULL if none.
 --   equal            BIGINT   Top-level keys that fit at every place given in them; NULL if the
 --                             task states no arguments, or where it cannot be known.
---   keys             BIGINT   Top-level keys of either, without those that may be absent and are;
---                             0 if there are none. NULL where equal is.
+--   keys             BIGINT   Top-level keys of either side, without those that may be absent and
+--                             are; 0 if there are none. NULL where equal is NULL.
 -- Order:
 --   none
 WITH named AS (
@@ -85,7 +84,7 @@ every_fitting AS (
       AND any_of_effect.position = named.position
 ),
 
--- Expectations of turns that other runs of the conversation have are not of this one.
+-- Expectations of turns that other runs of the conversation have do not belong to this run.
 fitting AS (
   SELECT every_fitting.*
   FROM every_fitting
@@ -162,7 +161,7 @@ alternatives AS (
   FROM compared
 ),
 
--- Read more than once, and else it would be computed as often.
+-- Materialized, because it is read more than once.
 judged AS MATERIALIZED (
   SELECT
     attempt_id,

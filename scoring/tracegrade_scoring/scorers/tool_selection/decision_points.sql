@@ -1,8 +1,8 @@
--- The places where each attempt chose a tool, or should have: what it did and what was expected.
+-- The places where each attempt chose a tool, or should have: its calls and the expected calls.
 --
--- Failed calls and what follows up on them are one; only the first call is judged. A missed
--- expectation stands after the last call that met an earlier one. Source: [Triangle], "Measuring
--- TSA"; docs/metrics.md, sections 1.1 and 1.2.
+-- A failed call and the calls that follow up on it are one point; only the first call is judged. A
+-- missed expectation comes after the last call that met an earlier one. Source: [Triangle],
+-- "Measuring TSA"; docs/metrics.md, sections 1.1 and 1.2.
 --
 -- Reads:
 --   alignment_problems
@@ -12,7 +12,7 @@
 -- Columns:
 --   attempt_id      INTEGER  The root trajectory.
 --   decision_index  INTEGER  Dense from 0; one row for each attempt_id and decision_index.
---   call_index      INTEGER  The first call; NULL where missed, or where none was to be made.
+--   call_index      INTEGER  The first call; NULL where missed, or where no call was expected.
 --   calls           INTEGER  Calls of the point; 0 where none was made.
 --   position        INTEGER  The expectation, from 0 in the task file; NULL if there is none.
 --   tool_fits       BOOLEAN  The tool is the expected one, an accepted one, or of the effect.

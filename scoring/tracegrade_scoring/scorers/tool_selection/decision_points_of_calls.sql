@@ -1,7 +1,7 @@
--- What each call was for, and the call that opened its decision point.
+-- The sub-goal of each call, and the call that opened its decision point.
 --
--- After a failed call, later calls up to the first success that serve the same sub-goal (where the
--- call serves none: that use the same tool) join its point, also across other calls.
+-- After a failed call, later calls up to the first success join its point, also across other
+-- calls, if they serve the same sub-goal. If the call serves none, calls of the same tool join it.
 -- Source: [Triangle], "Measuring TSA"; docs/metrics.md, section 1.1.
 --
 -- Reads:
@@ -73,7 +73,7 @@ served AS (
     call_index,
     failed,
     tool_name,
-    -- Of several sub-goals that a tool may serve, the first of the file.
+    -- If a tool may serve several sub-goals, the first in the file counts.
     coalesce(
       sub_goal,
       list_filter(
@@ -84,7 +84,7 @@ served AS (
   FROM ruled
 ),
 
--- Read twice, and else it would be computed twice.
+-- Materialized, because it is read twice.
 purposes AS MATERIALIZED (
   SELECT
     attempt_id,

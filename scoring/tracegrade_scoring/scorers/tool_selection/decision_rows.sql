@@ -3,8 +3,8 @@
 -- Source: [Triangle], "Tool-Selection Accuracy" (criteria a, b and c, first picks only);
 -- docs/metrics.md, section 1.3. A criterion is NULL where it does not apply. Unknown is not wrong:
 -- a pick is wrong as soon as one criterion fails, and unknown only if none fails and b cannot be
--- read. A call that is missing may be one that was not recorded. Where no call was expected and
--- none was made, that is one right decision.
+-- read. A missing call may be a call that was not recorded. If no call was expected and none was
+-- made, that is one right decision.
 --
 -- Reads:
 --   attempt_members
@@ -27,21 +27,26 @@
 --   picked_tool         VARCHAR    NULL where no call was made.
 --   expected_tool       VARCHAR    NULL if none is expected there, or any of an effect.
 --   correct             BOOLEAN    NULL if not counted, or if it cannot be known.
---   failed_criteria     VARCHAR[]  Of a (tool), b (arguments) and c (a better one was offered).
+--   failed_criteria     VARCHAR[]  Those of a (tool), b (arguments) and c (a better one was
+--                                  offered) that failed.
 --   criteria            VARCHAR[]  Those that applied.
 --   step_trajectory_id  INTEGER    Root or sub-agent that made it; NULL where no call was made.
---   step_index          INTEGER    Of the first call in that trajectory; NULL where none was made.
---   span_id             VARCHAR    Of the first call; NULL where none was made.
+--   step_index          INTEGER    Step of the first call in that trajectory; NULL where none was
+--                                  made.
+--   span_id             VARCHAR    Span of the first call; NULL where none was made.
 --   wrong_arguments     STRUCT(argument VARCHAR, sent VARCHAR, expected VARCHAR)[]  Values that
 --                                  differ from the expected ones; empty if none.
 --   reason              VARCHAR    Why it is wrong, unknown or not counted; NULL if correct.
 --   missed              BOOLEAN    Expected, but no call was made for it.
 --   counted             BOOLEAN    It is in the denominator.
 --   calls               INTEGER    Calls of the point; 0 where none was made.
---   call_index          INTEGER    Of the first call in the attempt; NULL where none was made.
+--   call_index          INTEGER    Index of the first call in the attempt; NULL where none was
+--                                  made.
 --   unknown_because     VARCHAR    content_missing | input_unbound, where correct cannot be known.
---   effect              VARCHAR    Of the picked tool; NULL if unknown, or where no call was made.
---   expected_effect     VARCHAR    That the task asks of the tool; NULL if it asks for none.
+--   effect              VARCHAR    Effect of the picked tool; NULL if unknown, or where no call
+--                                  was made.
+--   expected_effect     VARCHAR    Effect that the task requires of the tool; NULL if it requires
+--                                  none.
 --   alternative         VARCHAR    The better tool that was offered, where criterion c failed.
 --   schema_broken       BOOLEAN    The arguments of the first call violate its schema.
 -- Order:
@@ -210,7 +215,7 @@ made AS (
   FROM named
 ),
 
--- Tools that were called, of which each call is something else.
+-- Called tools whose calls each have a different meaning.
 other_kinds AS (
   SELECT
     attempt_members.attempt_id,
@@ -222,7 +227,7 @@ other_kinds AS (
   GROUP BY attempt_members.attempt_id, steps.tool_name
 ),
 
--- Tools of several servers, of which a name alone tells none.
+-- Names that tools of several servers share, so that the name alone does not identify the server.
 of_servers AS (
   SELECT
     attempt_id,

@@ -65,9 +65,9 @@ def _differing_values(run: Run) -> pa.Table:
 def differing_values(sent: str, expected: str) -> list[DifferingValue]:
     """Return the first `MOST` values that differ, in the order of their paths.
 
-    Lists are compared place by place. Where only one side has an object or a list, or one of them
-    is empty, they are compared as a whole, and so are values that are nested too deeply. Of an
-    object or a list that has no counterpart at all, each value in it differs.
+    Lists are compared place by place. If only one side has an object or a list, or one of them is
+    empty, they are compared as a whole. The same holds for values that are nested too deeply. If
+    an object or a list has no counterpart at all, each value in it differs.
 
     Args:
         sent: Canonical JSON.
@@ -102,7 +102,7 @@ def _differences(sent: Any, expected: Any, path: str) -> Iterator[DifferingValue
 
 
 def _parts(value: Any) -> dict[str, Any]:
-    """Return what stands in an object or a list, by what its path ends with; else nothing."""
+    """Return the parts of an object or a list, by the end of their path; else nothing."""
     if isinstance(value, dict):
         return {f".{_key(name)}": part for name, part in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
--- The tools of each offer; those of MCP servers as task files name them.
+-- The tools of each offer; tools of MCP servers have the names that task files use.
 --
 -- Source: docs/metrics.md, section 0.8.
 --
@@ -11,7 +11,7 @@
 --   schema     VARCHAR  JSON Schema of its arguments; NULL if the trace does not carry one.
 -- Order:
 --   offer, tool_name
--- Few texts stand behind many runs. As an aggregate of its group each is read once, not in each.
+-- Many runs share few texts. Each text is read once for its group, not once for each run.
 WITH texts AS (
   SELECT
     min(trajectory_id) AS offer,
@@ -33,7 +33,8 @@ described AS (
   SELECT
     offer,
     json_extract_string(tool, '$.name') AS tool_name,
-    -- Of a tool described twice in one run, the text that sorts first: any order gives the same.
+    -- If a run describes a tool twice, the text that sorts first counts, so any order gives the
+    -- same result.
     min(
       CASE
         WHEN json_type(tool, '$.parameters') = 'OBJECT'

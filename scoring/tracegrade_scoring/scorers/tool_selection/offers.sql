@@ -1,10 +1,10 @@
--- What each trajectory was offered, by a key: few offers stand behind many trajectories.
+-- The tools offered to each trajectory, by a key: many trajectories share few offers.
 --
 -- Reads:
 --   trajectories
 -- Columns:
---   trajectory_id  INTEGER  One row for each trajectory of which it is known.
---   offer          INTEGER  The first trajectory, by id, that was offered the same.
+--   trajectory_id  INTEGER  One row for each trajectory whose offer is known.
+--   offer          INTEGER  The first trajectory, by id, with the same offer.
 -- Order:
 --   trajectory_id
 WITH firsts AS (

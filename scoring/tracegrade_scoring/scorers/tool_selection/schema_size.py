@@ -1,8 +1,8 @@
 """Limits how many schemas a JSON Schema applies to one value, with references followed.
 
-Its own module because a validator compiles a reference once but follows it each time: forty
-definitions, each of which refers to the next one twice, are three kilobytes and a trillion checks.
-What a schema asks of items and properties depends on the value: `schema_steps` counts it.
+Its own module because a validator compiles a reference once but follows it each time. Forty
+definitions that each refer to the next one twice are three kilobytes and a trillion checks. Checks
+of items and properties depend on the value: `schema_steps` counts them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 MAX_APPLIED: Final = 10_000
-"""A validator looks through so many in a few milliseconds."""
+"""A validator looks through this number in a few milliseconds."""
 
 _NAMES: Final = ("$anchor", "$dynamicAnchor", "$id", "id")
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
@@ -22,7 +22,7 @@ _APPLIED_BY_KEY: Final = ("dependentSchemas", "dependencies")
 def applies_too_many(schema: Any) -> bool:
     """Return whether any part of a schema applies more than `MAX_APPLIED` to one value.
 
-    What refers to itself without an item or a property between counts once.
+    A part that refers to itself without an item or a property between counts once.
     """
     parts = list(_all_within(schema))
     named = named_parts(schema)
@@ -55,7 +55,7 @@ def named_parts(schema: Any) -> dict[str, Any]:
 
 
 def _names(part: Any) -> Iterator[str]:
-    """Yield by what a part can be referred to, beside its place."""
+    """Yield the names, other than its place, that can refer to a part."""
     for key in _NAMES if isinstance(part, dict) else ():
         if isinstance(name := part.get(key), str):
             yield name.rstrip("#").rpartition("/")[2]

@@ -1,9 +1,9 @@
 """Counts, without validating, the steps that a check of a value against a JSON Schema takes.
 
-A schema that refers to itself twice for a property doubles the work with each level of the value,
-and a chain of definitions or an enumeration beside a long list multiplies it as well. The count
+A schema that refers to itself twice for a property doubles the work with each level of the value.
+A chain of definitions, or an enumeration for a long list, multiplies it as well. The count
 remembers each pair of a part of the schema and a part of the value, so it takes time in proportion
-to these pairs; it is the same on every machine, as no clock would be.
+to these pairs. It is the same on every machine, unlike a clock.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,12 +12,12 @@ from typing import Any, Final
 from tracegrade_scoring.scorers.tool_selection.schema_size import applied_parts, named_parts
 
 MAX_STEPS: Final = 1_000_000
-"""A validator takes so many in a second or less."""
+"""A validator takes this number of steps in a second or less."""
 
 _FOR_PROPERTIES: Final = ("additionalProperties", "unevaluatedProperties")
 _FOR_ITEMS: Final = ("items", "additionalItems", "unevaluatedItems", "contains")
 _REST: Final = ("unevaluatedProperties", "unevaluatedItems")
-"""What these ask has its value looked through once more for each property or item."""
+"""For these keywords, the value is searched once more for each property or item."""
 
 _Pair = tuple[Any, Any]
 

@@ -1,7 +1,7 @@
--- What differs in the arguments of a decision point from what its task expects there.
+-- Differences between the arguments of a decision point and the arguments that its task expects.
 --
--- Objects and lists are compared value by value. At most 50 are listed, each up to 500 characters.
--- Source: docs/metrics.md, section 1.3.
+-- Objects and lists are compared value by value. At most 50 differences are listed, each up to 500
+-- characters. Source: docs/metrics.md, section 1.3.
 --
 -- Reads:
 --   decision_points

@@ -9,7 +9,7 @@
 --   calls_fitting_expected WHERE NOT arguments_fit
 -- Columns:
 --   sent      VARCHAR  JSON of an object or list; one row for each of the two.
---   expected  VARCHAR  Likewise.
+--   expected  VARCHAR  As sent.
 -- Order:
 --   none
 WITH differences AS (

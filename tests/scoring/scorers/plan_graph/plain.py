@@ -46,7 +46,7 @@ class Attempt:
     """A list is a plan, None a plan that was not captured."""
     answer: str | None = None
     verdicts: dict[str, Known] = field(default_factory=dict)
-    """On sub-goals; None: whoever judged could not tell."""
+    """Verdicts on sub-goals; None: the judge could not tell."""
 
     @property
     def calls(self) -> list[Call]:
@@ -169,7 +169,7 @@ class Judge:
         if self.judged and until == self.end and self.verdict is True:
             at_end.append(True)
         elif self.judged and not self.goal.get("serves"):
-            at_end.append(None)  # whoever failed may have tried or not
+            at_end.append(None)  # a failed attempt may have tried or not
         return [*acts, *at_end]
 
     @property
@@ -250,7 +250,7 @@ def served_by_answer(criterion: Mapping[str, Any]) -> bool:
 
 
 def found(call: Call) -> dict[str, Any]:
-    """Return what stands in a call's result, by JSON path; nothing if it is no object."""
+    """Return the value in a call's result, by JSON path; nothing if it is not an object."""
     try:
         value = json.loads(call.result or "")
     except ValueError:

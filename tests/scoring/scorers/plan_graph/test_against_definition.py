@@ -70,7 +70,7 @@ def random_task(random: Random) -> dict[str, Any]:
 
 
 def random_rules(random: Random) -> list[Any]:
-    """Return one or two rules, some of which ask for arguments."""
+    """Return one or two rules; some of them ask for arguments."""
     return [
         tool if random.random() < 0.7 else {"tool": tool, "arguments": '"k":1'}
         for tool in random.sample(TOOLS, random.randint(1, 2))
@@ -225,7 +225,7 @@ def test_job_agrees_with_the_definition(seed: int) -> None:
 @settings(max_examples=2, phases=[Phase.generate])
 @given(st.integers(min_value=1))
 def test_job_agrees_on_more_attempts(seed: int) -> None:
-    """So are those of 1,200 others, of which one in so many has what seldom comes together."""
+    """The same holds for 1,200 others; a share of them has combinations that are rare."""
     agrees(seed)
 
 

@@ -38,7 +38,7 @@ def files(shared_data: Path) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def lake(files: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Lake:
-    """A lake with one run of each task, of which nothing is known but the verdicts."""
+    """A lake with one run of each task, with verdicts and no other data."""
     folder = tmp_path_factory.mktemp("devai")
     lake, runs = Lake.create(folder / "lake"), folder / "runs.jsonl"
     messages = [{"role": "user", "content": "Begin."}, {"role": "assistant", "content": "Done."}]
@@ -54,7 +54,7 @@ def lake(files: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Lake:
 
 
 def scored(lake: Lake, files: list[Path], *, self_loops: bool, asks: bool = True) -> Scored:
-    """Score the runs against graphs in which a judge is asked for each requirement, or nobody."""
+    """Score the runs against graphs that ask a judge for each requirement, or ask no judge."""
     tasks: dict[str, Any] = {}
     for file in files:
         task = json.loads(file.read_text(encoding="utf-8"))
@@ -116,7 +116,7 @@ def test_coverage_needs_more_than_verdicts_of_failure(without_self_loops: Scored
 def test_verdicts_need_no_criterion(
     lake: Lake, files: list[Path], without_self_loops: Scored
 ) -> None:
-    """Requirements of which a task file says nothing but their names are scored the same."""
+    """Requirements that have only names in the task file are scored the same."""
     untold = scored(lake, files, self_loops=False, asks=False)
 
     assert untold.scores == without_self_loops.scores

@@ -190,7 +190,7 @@ def test_all_verifiers_of_a_sub_goal_must_say_yes() -> Scene:
 
 @built_together
 def test_verdicts_of_a_later_rank_do_not_disagree() -> Scene:
-    """Judges of whom nobody is asked do not count."""
+    """Judges that the task file does not ask do not count."""
     verdicts = [verdict("tidy", label, f"judge:{label}") for label in ("yes", "no")]
 
     (scored,) = yield [PlanCase(UNTOLD, [], verdicts=[*verdicts, verdict("tidy", "yes", "tests")])]

@@ -40,7 +40,7 @@ def test_id_goes_before_text_and_text_before_likeness() -> None:
     ],
 )
 def test_steps_without_words_are_found_again(plan: object) -> None:
-    """They are matched as a whole, so that the same plan is no replan, and a moved step is one."""
+    """They are matched as a whole: the same plan is not a replan, and a moved step is one."""
     steps = read_plan(json.dumps(plan))
     marked = read_plan(json.dumps(_started(plan)))
 

@@ -90,7 +90,7 @@ def test_nothing_to_divide_by() -> None:
 
 
 def test_plans_of_sub_agents_are_their_own() -> None:
-    """A sub-agent's plan is no replan of its parent; its failed call is one of the attempt."""
+    """A sub-agent's plan is not a replan of its parent; its failed call belongs to the attempt."""
     steps = [
         plan("t1", 0, ["a", "b"]),
         plan("c1", 0, ["other"]),

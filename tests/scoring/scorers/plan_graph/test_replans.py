@@ -111,5 +111,5 @@ def test_steps_are_matched_before_finished_ones_are_dropped(
 def test_step_that_stands_in_a_plan_twice_is_finished_once(
     before: Sequence[object], after: Sequence[object], is_one: bool
 ) -> None:
-    """Dropping the one that is done is no replan; the other one is added, removed or moved."""
+    """Dropping the finished step is not a replan; the other step is added, removed or moved."""
     assert replans(before, after) is is_one

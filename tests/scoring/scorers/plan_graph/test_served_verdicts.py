@@ -92,7 +92,7 @@ def test_who_would_leave_none_or_does_not_agree_changes_nothing() -> Scene:
 
 @built_together
 def test_some_of_several_may_be_left() -> Scene:
-    """A no to one of three leaves two, both of which the call serves as before."""
+    """A no to one of three leaves two, and the call serves both as before."""
     (found,) = yield [tried(THREE, said("look", "no", "human:ann"))]
 
     assert attempted(found) == BOTH

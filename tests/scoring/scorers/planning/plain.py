@@ -46,7 +46,7 @@ def scores(task: Task, tools: Mapping[str, Any], plan: Sequence[Step] | None) ->
 def with_verdicts(
     rules: Mapping[str, Any], verdicts: Sequence[tuple[str, str, Fraction | None]]
 ) -> dict[str, Any]:
-    """Return the values of a plan of known length that somebody may have judged.
+    """Return the values of a plan of known length that may have verdicts.
 
     Args:
         rules: As `scores` returns them, of a task of three or more steps.

@@ -140,7 +140,7 @@ def test_people_come_before_rules_and_rules_before_judges() -> None:
 
 
 def test_a_task_that_needs_no_plan_has_none_to_judge() -> None:
-    """Of one step or two, the task says so, and nobody else."""
+    """Only the task says that it has one step or two."""
     assert of("one", [], *verdicts(ALL))["pq"].label == "no_plan_needed"
     assert of("two", [PROSE], *verdicts(ALL))["pq"].reason == "two_steps"
 

@@ -102,7 +102,7 @@ def of(task: str, *steps: Row) -> dict[str, Score]:
 
 
 def several(*attempts: tuple[str, Sequence[Row]]) -> list[dict[str, Score]]:
-    """Return the scores of attempts at tasks, each of which makes a call after its steps."""
+    """Return the scores of attempts at tasks; each attempt makes a call after its steps."""
     tried = {f"t{i}": each for i, each in enumerate(attempts, start=1)}
     rows = [
         {**row, "trajectory_id": name}
@@ -146,7 +146,7 @@ def test_json_in_a_thought_is_a_plan() -> None:
 
 
 def test_json_in_a_thought_may_stand_beside_other_brackets() -> None:
-    """What only looks like a list of objects is no plan, and hides none."""
+    """A text that only looks like a list of objects is not a plan, and hides none."""
     written = json.dumps(FIVE_STEPS)
     declared, listed, *others = several(
         ("files", [plan(FIVE_STEPS)]),
