@@ -68,7 +68,7 @@ WORKERS: Final = 8
 MOST_REQUESTS: Final = 32
 """Under way or waiting; more are asked to come back."""
 MOST_CONDITIONS: Final = 30
-"""Of an address, that the page of an error shows, each in links that leave another one out."""
+"""Conditions of an address that an error page shows, each with a link that drops it."""
 PAGE_SECS: Final = 5.0
 """That a page may take, unless another time is given."""
 SLOW: Final = 12
@@ -83,13 +83,13 @@ TITLES: Final = {
     400: "This cannot be understood", 403: "Nothing was run", 404: "Not in this lake",
     405: "Only a form is sent here", 409: "The run is gone", 503: "Too slow",
 }  # fmt: skip
-"""Of errors, by status."""
+"""Titles of errors, by status."""
 
 logger = logging.getLogger(__name__)
 
 
 class AnyName(Convertor[str]):
-    """A name in an address: whatever a trace called something, slashes and line ends included."""
+    """A name in an address: any name from a trace, including slashes and line ends."""
 
     regex = r"[\s\S]*"
 
@@ -106,7 +106,7 @@ register_url_convertor("name", AnyName())
 
 
 class PageRoute(NamedTuple):
-    """What answers at an address."""
+    """The handler of an address."""
 
     path: str
     make: Callable[[PageRequest], PageResponse]
@@ -147,7 +147,7 @@ PAGES: Final = (
 
 
 class PageAddress(NamedTuple):
-    """What a request asks for, as `PageRequest` has it."""
+    """The page that a request addresses, as in `PageRequest`."""
 
     path: Mapping[str, str]
     pairs: list[tuple[str, str]]
@@ -161,7 +161,7 @@ class PageAddress(NamedTuple):
 
 
 class Labeling(NamedTuple):
-    """What labels are given with."""
+    """The parts that labeling needs."""
 
     name_of: NameOf
     writer: LabelWriter
@@ -179,7 +179,7 @@ class Explorer:
     tokens: PageTokens = field(default_factory=PageTokens)
     """That forms of our pages show."""
     labeling: Labeling | None = None
-    """None: nobody may label."""
+    """None: labeling is off."""
     upkeep: LakeUpkeep | None = None
     """None: the lake is only shown."""
 
@@ -242,7 +242,7 @@ class Explorer:
         )  # fmt: skip
 
     def _check_token(self, address: PageAddress, caller: Caller) -> None:
-        """Return if a page of ours sent this caller's form, or a program shows its token.
+        """Return if one of our pages sent this caller's form, or a program shows its token.
 
         Raises:
             FormRefused: Another page may have sent it.
@@ -266,7 +266,7 @@ class Explorer:
         return _error(error_page, address.form)
 
     def _error_query(self, page: PageRoute, address: PageAddress) -> ErrorQuery | None:
-        """Return the query that a request is about; None for another page, or no query of ours."""
+        """Return the saved query of a request; None for another page or an unknown query."""
         if page.make is sql and self.site.sql:
             return ErrorQuery(*editor(address.pairs), address.page_token)
         name = address.path.get("id", "")

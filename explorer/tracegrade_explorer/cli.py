@@ -1,6 +1,6 @@
 """`tracegrade ui`: pages over a lake, in a browser.
 
-What it does is imported when it runs, so that `--help` stays fast.
+The command imports its implementation when it runs, so that `--help` stays fast.
 """
 
 from pathlib import Path

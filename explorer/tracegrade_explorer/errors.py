@@ -12,7 +12,7 @@ class BadFilter(ExplorerError, BadInput):
 
 
 class UnsafeAddress(ExplorerError, BadInput):
-    """Others could reach the address that is to be listened on."""
+    """Other users could reach the address on which the server should listen."""
 
 
 class AddressTaken(ExplorerError):
@@ -20,7 +20,7 @@ class AddressTaken(ExplorerError):
 
 
 class FormRefused(ExplorerError, BadInput):
-    """A form was not sent by a page of ours as it is now, or holds more than one may."""
+    """A form did not come from a current page of the explorer, or is too large."""
 
 
 class NameRefused(ExplorerError, BadInput):
@@ -36,7 +36,7 @@ class RunMissing(ExplorerError, BadInput):
 
 
 class PageMissing(ExplorerError, BadInput):
-    """Nothing of this lake has the name or id that an address gives."""
+    """The lake has nothing with the name or id in an address."""
 
 
 class TooSlow(ExplorerError):

@@ -1,4 +1,4 @@
-"""Reads a form that a page sent: how much of it, and in which form."""
+"""Reads a form that a page sent, with limits on its size and its encoding."""
 
 from typing import Final
 from urllib.parse import parse_qsl
@@ -11,10 +11,10 @@ PAGE_TOKEN: Final = "page_token"  # noqa: S105 - the name of a field
 """In which a form shows what page it is of."""
 MEDIA_TYPE: Final = "application/x-www-form-urlencoded"
 MAX_BYTES: Final = 262_144
-"""Of a form, with a long query in it."""
+"""Size of a form with a long query."""
 MAX_FIELDS: Final = 1_000
 LABEL_BYTES: Final = 16_384
-"""Of a form that labels a run."""
+"""Size of a form that labels a run."""
 _SHORTER: Final = {True: "ask `tracegrade sql -` instead", False: "write a shorter note"}
 
 
@@ -26,7 +26,7 @@ async def posted_pairs(request: Request, most: int = MAX_BYTES) -> list[tuple[st
         most: Bytes that it may have.
 
     Raises:
-        FormRefused: It is no form, or too long.
+        FormRefused: It is not a form, or too long.
     """
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != MEDIA_TYPE:
@@ -38,7 +38,7 @@ async def posted_pairs(request: Request, most: int = MAX_BYTES) -> list[tuple[st
         if len(body) > most:
             msg = f"the form has more than {most:,} bytes; {_SHORTER[most == MAX_BYTES]}"
             raise FormRefused(msg)
-    # A browser ends lines with CR LF, whatever the reader's editor did.
+    # A browser always ends lines with CR LF.
     text = body.decode("utf-8", "replace")
     try:
         pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_FIELDS)

@@ -1,9 +1,9 @@
-"""Stands before every page: who may ask, from where and how, and what each answer tells a browser.
+"""Guards every page: checks the caller, host and origin of requests, and sets security headers.
 
-Loopback is no access control: any user and any page in a browser of this machine reaches it. So a
-request shows a token, names a host that is ours (else a name that someone else owns could lead to
-it), and does not come out of a page of another site, but for a click on a link. What runs a query
-comes out of a page of ours, which has a token of its own to show for that.
+Loopback is not access control: any user and any page in a browser of this machine reaches it. So a
+request must show a token, and name a host of the explorer; otherwise a foreign domain name could
+lead to it. A page of another site may not send it, except by a click on a link. A request that
+runs a query must come from a page of the explorer, which has a token of its own for that.
 """
 
 import hashlib
@@ -56,23 +56,23 @@ CALLER: Final = "tracegrade.caller"
 OPEN_TO_ALL: Final = ("/static/",)
 """Paths without a word of the lake, which the page that asks for a token needs."""
 HEALTH: Final = "/healthz"
-"""Says that the explorer answers, to probes too: without a token, and whatever host they name."""
+"""Health address for probes: needs no token, and accepts any host name."""
 
 
 class Rules(NamedTuple):
-    """Whom the guard lets in."""
+    """The callers that the guard admits."""
 
     hosts: frozenset[str]
     """What a request may name as its host, in lower case."""
     knows: Callable[[str], bool] | None
-    """Whether a token is one of ours; None: none is needed."""
+    """Whether a token is valid; None: none is needed."""
     cookie: str
     """The name of the cookie with the token."""
     tls: bool
 
 
 class Caller(NamedTuple):
-    """Who asks."""
+    """The sender of a request."""
 
     token: str = ""
     """That was shown; '' where none is needed."""
@@ -84,7 +84,7 @@ ANYBODY: Final = Caller()
 
 
 class PageTokens:
-    """What shows that a form was sent by a page that this start of the explorer gave to a caller.
+    """Tokens that prove that this process served the page which sent a caller's form.
 
     Cookies do not: a browser sends them with what a page at another port of this host sends, too.
     """
@@ -99,7 +99,7 @@ class PageTokens:
         return hmac.new(self._secret, text, hashlib.sha256).hexdigest()
 
     def know(self, caller: Caller, given: str) -> bool:
-        """Return whether it is that token, in a time that says nothing of it."""
+        """Return whether it is that token, in constant time."""
         return hmac.compare_digest(given.encode("utf-8", "replace"), self.of(caller).encode())
 
 
@@ -184,12 +184,12 @@ class Guard:
 
 
 def new_token() -> str:
-    """Return a token that nobody guesses."""
+    """Return a token that cannot be guessed."""
     return secrets.token_urlsafe(TOKEN_BYTES)
 
 
 def knows_one(token: str) -> Callable[[str], bool]:
-    """Return what tells this token from others, in a time that says nothing of it."""
+    """Return a function that recognizes this token, in constant time."""
     digest = hashlib.sha256(token.encode()).digest()
 
     def knows(given: str) -> bool:
@@ -201,7 +201,7 @@ def knows_one(token: str) -> Callable[[str], bool]:
 
 
 def knows_file(file: Path) -> Callable[[str], bool]:
-    """Return what tells the tokens of a file of hashed tokens; they are those of the lake itself.
+    """Return a function that recognizes the tokens of a file of hashed tokens, the lake's own.
 
     Raises:
         BadCredentials: The file cannot be used.
@@ -232,7 +232,7 @@ def allowed_hosts(address: Address, names: Iterable[str]) -> frozenset[str]:
 
 
 def _callers(headers: Headers, cookie: str) -> list[Caller]:
-    """Return whom the tokens of a request stand for: a bearer's first, then a cookie's."""
+    """Return the callers of a request's tokens: the bearer's first, then the cookie's."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     found = [Caller(token.strip(), by_header=True)] if scheme.lower() == "bearer" else []
     try:
@@ -244,7 +244,7 @@ def _callers(headers: Headers, cookie: str) -> list[Caller]:
 
 
 def _unfit(scope: Scope, headers: Headers, rules: Rules) -> Refusal | None:
-    """Return why nobody may ask so; None if somebody may."""
+    """Return why such a request is refused for every caller; None if it is not."""
     if len(scope["raw_path"]) + len(scope["query_string"]) > MAX_URL_BYTES:
         return Refusal(414, "The address is too long", f"{MAX_URL_BYTES:,} bytes are the most.")
     posts = scope["method"] == "POST" and POSTED.fullmatch(scope["path"])
@@ -268,10 +268,11 @@ def _unfit(scope: Scope, headers: Headers, rules: Rules) -> Refusal | None:
 
 
 def _from_own_page(path: str, headers: Headers, rules: Rules) -> bool:
-    """Return whether a form comes from a page of ours, as far as the browser says.
+    """Return whether the browser states that a form comes from one of our pages.
 
-    What writes needs to hear it: from `Sec-Fetch-Site`, else from `Origin`, which is `null` where
-    pages send no referrer, as ours do. A program says neither, and shows its token in a header.
+    Requests that write need this statement: from `Sec-Fetch-Site`, else from `Origin`, which is
+    `null` for pages that send no referrer, such as ours. A program sends neither, and shows its
+    token in a header.
     """
     site, origin = headers.get("sec-fetch-site"), headers.get("origin", "null")
     if origin != "null" and origin.partition("://")[2].lower() not in rules.hosts:

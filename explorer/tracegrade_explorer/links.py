@@ -1,4 +1,4 @@
-"""Addresses of pages: names out of traces are quoted, so that each leads to one page alone."""
+"""Addresses of pages: names from traces are quoted, so that each leads to exactly one page."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -7,7 +7,7 @@ from urllib.parse import quote, urlencode
 from tracegrade_explorer.filters.grammar import Filter, Range, to_query
 
 FORMS: Final = ("json", "csv", "html")
-"""What may stand behind the last dot of an address; `html` says that nothing is meant by a dot."""
+"""Possible suffixes of an address; `html` means that a dot in the name is not a suffix."""
 
 
 def with_query(path: str, pairs: Iterable[tuple[str, str]]) -> str:
@@ -25,7 +25,7 @@ def filtered(path: str, run_filter: Filter | None) -> str:
 def part(name: str) -> str:
     """Return a name as one part of a path.
 
-    `.html` stands behind what would be taken for a folder or for another form of the page.
+    A name that looks like a folder or another form of the page gets the suffix `.html`.
     """
     clear = name.strip(".") and not name.endswith(tuple(f".{form}" for form in FORMS))
     return quote(name, safe="") + ("" if clear else ".html")
@@ -58,7 +58,7 @@ def runs(run_filter: Filter) -> str:
 
 
 def named(**names: str | None) -> str:
-    """Return the address of the list of runs with these names, None for one that is not known."""
+    """Return the address of the list of runs with these names; None is an unknown name."""
     return runs(Filter({key: (name,) for key, name in names.items()}))
 
 

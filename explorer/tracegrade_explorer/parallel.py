@@ -1,4 +1,4 @@
-"""Does several things of one page at once, in threads.
+"""Runs several queries of one page in parallel threads.
 
 A query of one run takes longer to plan than to read, and the engine plans it on one core.
 """
@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
 AT_ONCE: Final = 2
-"""Of one page; others may be under way."""
+"""Number of threads of one page; other pages have their own."""
 
 Made = TypeVar("Made")
 

@@ -14,11 +14,11 @@ _NAME: Final = re.compile(r"[A-Z][A-Za-z0-9_+-]*(/[A-Z][A-Za-z0-9_+-]*){0,2}")
 
 
 def chosen(request: Request) -> tzinfo:
-    """Return the zone that a browser says it is in; UTC if it says none that is known here."""
+    """Return the time zone that a browser states; UTC if it is missing or unknown."""
     name = unquote(request.cookies.get(COOKIE, ""))
     if not _NAME.fullmatch(name):
         return UTC
     try:
         return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, OSError, ValueError):  # a folder of zones is no zone either
+    except (ZoneInfoNotFoundError, OSError, ValueError):  # a folder of zones is not a zone
         return UTC

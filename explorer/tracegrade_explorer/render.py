@@ -1,4 +1,4 @@
-"""Answers as bytes: HTML from templates in which nothing of a trace acts, JSON, CSV, text."""
+"""Renders responses: HTML from templates that escape trace data, JSON, CSV, text."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -34,7 +34,7 @@ PAGES: Final = (
     ("/search", "Search", "g f"),
     ("/queries", "Queries", "g q"),
 )
-"""Of the menu: address, name, keys."""
+"""Entries of the menu: address, name, keys."""
 
 
 @cache
@@ -107,7 +107,7 @@ class ErrorQuery(NamedTuple):
 
 
 class ErrorPage(NamedTuple):
-    """What the page of an error shows."""
+    """The content of an error page."""
 
     status: int
     message: str
@@ -117,7 +117,7 @@ class ErrorPage(NamedTuple):
     scheme: str = ""
     query: ErrorQuery | None = None
     path: str = ""
-    """Of the page that was asked for, as the address wrote it; '' without its conditions."""
+    """Path of the requested page, as in the address; '' without its conditions."""
     pairs: Sequence[tuple[str, str]] = ()
     """The parameters of its address."""
     token_form: bool = False

@@ -18,7 +18,7 @@ HTML: Final = "html"
 
 @dataclass(frozen=True)
 class Site:
-    """What all pages of one explorer have in common."""
+    """The state that all pages of one explorer share."""
 
     lake: str
     """As the user named it."""
@@ -54,9 +54,9 @@ class PageRequest:
     is_live: bool = False
     """The page is to be loaded again by itself, every few seconds."""
     labels: LabelWriter | None = None
-    """Takes labels; None where nobody may label."""
+    """Writes labels; None if labeling is off."""
     cursors: list[DuckDBPyConnection] = field(default_factory=list)
-    """All that are in use, to be interrupted."""
+    """The cursors in use, so that they can be interrupted."""
 
     ahead: Callable[[object, Callable[["PageRequest"], object]], None] = lambda _key, _make: None
     """Has something made for a later request, of a key, which is not asked for twice at a time."""
@@ -109,13 +109,13 @@ class PageContent:
     data: object
     """As JSON, every number unrounded."""
     columns: Sequence[str] = ()
-    """Of the CSV; empty if it is no table."""
+    """Columns of the CSV; empty if the page is not a table."""
     rows: Sequence[Row] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Redirect:
-    """Another address of ours has what was asked for."""
+    """The requested page is at another address of the explorer."""
 
     to: str
 

@@ -41,11 +41,11 @@ DRAIN_SECS: Final = 5
 
 
 class Options(NamedTuple):
-    """What the command was told."""
+    """The options of the command."""
 
     listen: str = "127.0.0.1:8321"
     host_names: Sequence[str] = ()
-    """Other names under which browsers reach it."""
+    """Other host names that browsers use for it."""
     token_file: Path | None = None
     """File of hashed tokens; None: a new token for this start."""
     no_token: bool = False
@@ -59,19 +59,19 @@ class Options(NamedTuple):
     """That a page may take."""
     open_browser: bool = False
     label_as: str | None = None
-    """As whom whoever reaches it may label; None: whom the token file names."""
+    """Name with which every caller labels; None: the token file names the callers."""
     build: bool = True
     """Whether new spans are built into runs."""
     score_every_secs: float | None = None
-    """From one scoring run to the next; None: none is started."""
+    """Seconds between scoring runs; None: none is started."""
 
 
 class AccessPolicy(NamedTuple):
-    """Who gets in, and what they are told."""
+    """The callers that may enter, and the token to print."""
 
     knows: Callable[[str], bool] | None
     token: str | None
-    """To be printed; None if it is not ours to print."""
+    """Token to print; None if it comes from the user."""
 
 
 def serve(location: str, options: Options, say: Callable[[str], object]) -> None:
@@ -158,7 +158,7 @@ def _access_policy(options: Options) -> AccessPolicy:
 
 
 def _upkeep(latest: LatestSnapshot, options: Options, scoring: ScoringProcess) -> LakeUpkeep:
-    """Return what is done for the lake while it is shown."""
+    """Return the jobs that run on the lake while it is shown."""
     builder = LakeBuilder(latest.lake, latest.wake) if options.build else None
     secs = options.score_every_secs
     timer = ScoreTimer(scoring, secs, ScoringNeed(latest).may_exist) if secs else None
@@ -168,7 +168,7 @@ def _upkeep(latest: LatestSnapshot, options: Options, scoring: ScoringProcess) -
 def _labeling(
     location: str, options: Options, address: Address, scoring: ScoringProcess
 ) -> Labeling | None:
-    """Return who may label, and what takes labels; None where nobody may."""
+    """Return the names of labelers and the label writer; None if labeling is off."""
     if options.label_as is not None:
         if not is_loopback(address.host):
             msg = (
@@ -225,7 +225,7 @@ def _run(app: Guard, listener: socket.socket, tls: TlsFiles | None) -> None:
         app,
         ws="none",
         lifespan="off",
-        proxy_headers=False,  # nobody is believed to speak for another
+        proxy_headers=False,  # forwarded headers are not trusted
         log_config=None,
         access_log=False,  # addresses hold what users asked
         server_header=False,

@@ -1,8 +1,9 @@
-"""Aligns the steps of two runs: equal ones stand side by side, what differs is paired. Pure.
+"""Aligns the steps of two runs: pairs equal steps, then the steps that differ. Pure.
 
-Steps are equal if kind, tool and canonical arguments are, or their plan. The texts of thoughts and
-messages part no runs, since models seldom say a thing twice in the same words; where they differ,
-that is said, and so it is where something was not recorded. None is paired across a call.
+Steps are equal if kind, tool and canonical arguments are, or their plan. Different texts of
+thoughts and messages do not separate runs, since models seldom repeat the same words; the pair
+only notes the difference. It also notes content that was not recorded. Texts are never paired
+across a call.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +40,7 @@ COMPARED: Final = CALLS | {"plan"}
 CUT: Final = frozenset({"redacted", "truncated"})
 """Flags of a step of whose arguments or text something is not there."""
 LONGEST_DIFF: Final = 20_000
-"""Characters of both texts together of which words are compared."""
+"""Characters of both texts together up to which words are compared."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class DiffToken(NamedTuple):
 
 
 def align(first: Sequence[Step], second: Sequence[Step]) -> list[Pair]:
-    """Return the steps of both runs in order; calls stand for what was observed of them."""
+    """Return the steps of both runs in order; a call includes its observation."""
     one, other = (
         [step for step in steps if step.kind != "observation"] for steps in (first, second)
     )
@@ -85,7 +86,7 @@ def parting(pairs: Sequence[Pair]) -> tuple[int | None, int | None]:
 
 
 def word_diff(first: str, second: str) -> list[DiffToken]:
-    """Return what two texts share and what only one has, word by word; none of very long ones."""
+    """Return the words that two texts share, and the others; nothing for very long texts."""
     if first == second or len(first) + len(second) > LONGEST_DIFF:
         return []
     one, other = _words(first), _words(second)
@@ -163,7 +164,7 @@ def _calls_of_equal_tools(one: Sequence[Step], other: Sequence[Step]) -> _Anchor
 
 
 def _calls_in_order(one: Sequence[Step], other: Sequence[Step]) -> _Anchors:
-    """Yield the first calls of both, the second, and so on: what one did in place of the other."""
+    """Yield pairs of calls that differ: the first of both runs, the second, and so on."""
     calls = [[n for n, step in enumerate(steps) if step.kind in CALLS] for steps in (one, other)]
     return zip(*calls, strict=False)
 
@@ -171,7 +172,7 @@ def _calls_in_order(one: Sequence[Step], other: Sequence[Step]) -> _Anchors:
 def _matching(
     one: Sequence[Step], other: Sequence[Step], key: Callable[[Step], object]
 ) -> _Anchors:
-    """Yield the places of calls, and plans, that have the same key, in the order of both."""
+    """Yield the positions of calls, and plans, with equal keys, in the order of both runs."""
     positions = [
         [n for n, step in enumerate(steps) if step.kind in COMPARED] for steps in (one, other)
     ]
@@ -183,7 +184,7 @@ def _matching(
 
 
 def _beside(one: Sequence[Step], other: Sequence[Step]) -> Iterator[Pair]:
-    """Yield what stands between calls: of equal kind side by side, the rest alone."""
+    """Yield the steps between calls: pairs of equal kind, then the rest alone."""
     matcher = SequenceMatcher(None, [*map(_key, one)], [*map(_key, other)], autojunk=False)
     for tag, a, b, c, d in matcher.get_opcodes():
         if tag == "equal":

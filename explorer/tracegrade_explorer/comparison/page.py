@@ -1,4 +1,4 @@
-"""Says in words how two runs compare: their steps, and their scores."""
+"""Describes in words how two runs compare: their steps, and their scores."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ from tracegrade_scoring.timeline.model import RunScore, Step, Timeline
 
 MAX_CHARACTERS = 600
 NAMED_STATUSES = frozenset({"error", "not_executed", "interrupted"})
-"""Statuses of calls that are told."""
+"""Statuses of calls that the page names."""
 
 
 class ScorePair(NamedTuple):

@@ -1,8 +1,8 @@
 """Filters as conditions of SQL over the index; every value is a parameter.
 
 Makes:
-    matching_runs (from run_index): the runs of a filter, with `sort_key`, by which they are in its
-        order (then by seq), and `measured`, a number that a page asks for
+    matching_runs (from run_index): the runs of a filter, with `sort_key` for its order (then seq),
+        and `measured`, a number that a page shows
 """
 
 import hashlib
@@ -25,7 +25,7 @@ INDEX_COLUMNS: Final = (
 
 
 class MatchingRuns(NamedTuple):
-    """A query of runs, or a condition or number of them, and the values that it needs."""
+    """A query, condition or count of runs, and the values that it needs."""
 
     text: str
     values: Mapping[str, object] = {}
@@ -40,8 +40,8 @@ def matching_runs(run_filter: Filter, measured: str | None = None) -> MatchingRu
 
     Args:
         run_filter: The filter.
-        measured: A key of `NUMBERS`, or a metric of users' own, whose values stand in `measured`;
-            None for NULL.
+        measured: A key of `NUMBERS`, or a metric of users' own, for the values of `measured`; None
+            for NULL.
     """
     found = [*_conditions(run_filter)]
     where = " AND ".join(each.text for each in found) or "TRUE"
@@ -60,8 +60,8 @@ def keep_requests(con: DuckDBPyConnection, text: str) -> None:
     """Keep which requests contain a text: they are read once for all that a page counts.
 
     Args:
-        con: A cursor, which alone sees it.
-        text: What the request contains, whatever its case.
+        con: A cursor; only this cursor sees the requests.
+        text: A text in the request, in any case.
     """
     con.execute(
         f"CREATE TEMP TABLE IF NOT EXISTS {_requests_table(text)} AS "

@@ -1,9 +1,9 @@
-"""Parses filters from page addresses and writes them back; pure, and the same both ways.
+"""Parses filters from page addresses and writes them back; pure, and exact in both directions.
 
-`agent=support&release=1.4.2&tsa=0..0.5&sort=-tsa`: a name repeats for "or", `~` is one that is not
-known, and a name that begins with `~` has one more before it. A range has two ends, which belong
-to it and may be left out; a run without a value is in no range, and `~` asks for it. Metrics of
-users' own are keys of ranges in the lakes that have their scores.
+`agent=support&release=1.4.2&tsa=0..0.5&sort=-tsa`: a name repeats for "or", `~` is an unknown
+name, and a name that begins with `~` has one more before it. A range includes its two ends, which
+may be left out. A run without a value is in no range; `~` selects it. Metrics of users' own are
+keys of ranges in the lakes that have their scores.
 """
 
 import math
@@ -31,7 +31,7 @@ TEXTS: Final[Mapping[str, str]] = {
 }
 """Keys of names, each with its column of the index."""
 LISTS: Final[Mapping[str, str]] = {"failure": "failures", "dialect": "dialects"}
-"""Keys of names of which a run may have several, or none."""
+"""Keys of names that a run may have several times, or not at all."""
 NUMBERS: Final[Mapping[str, str]] = {
     "steps": "step_count",
     "calls": "tool_call_count",
@@ -74,7 +74,7 @@ class Range(NamedTuple):
 
 @dataclass(frozen=True)
 class Filter:
-    """Which runs, in which order, and from which on; equal ones have equal addresses."""
+    """A choice of runs, an order and a start; equal filters have equal addresses."""
 
     names: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
     """By key, sorted; None is a name that is not known, of lists an empty one."""
@@ -87,11 +87,12 @@ class Filter:
     received: tuple[date, date] | None = None
     """First and last date on which the trace was first received, UTC."""
     request: str = ""
-    """What the beginning of the request contains, whatever its case."""
+    """A text in the beginning of the request, in any case."""
     level: str = "root"
     counted: bool | None = None
-    """Whether a run counts in rates: it was neither killed on purpose, nor sent beside the run of
-    its trial, nor replaced by a later run of that; None asks for both."""
+    """Whether a run counts in rates. Runs that were killed on purpose, sent in addition to the run
+    of their trial, or replaced by a later run of it do not count. None selects both.
+    """
     sort: str = STARTED
     """A key of `NUMBERS`, the name of a metric of users' own, or `started`."""
     descending: bool = False
@@ -139,12 +140,12 @@ class Filter:
 
     @property
     def runs_alone(self) -> "Filter":
-        """Which runs and in which order, without what is shown of them."""
+        """The choice and order of runs, without the choice of columns."""
         return replace(self, after=None, columns=COLUMNS)
 
     @property
     def conditions_alone(self) -> "Filter":
-        """Which runs, in no order that was asked for."""
+        """The choice of runs, without an order."""
         return replace(self.runs_alone, sort=STARTED, descending=False)
 
 
@@ -204,7 +205,7 @@ def to_query(run_filter: Filter) -> str:
 
 
 def number_text(value: float) -> str:
-    """Return a number as it stands in an address, exactly."""
+    """Return a number as an address writes it, exactly."""
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
 
 
@@ -245,7 +246,7 @@ def _name(text: str) -> str | None:
 
 
 def name_text(name: str | None) -> str:
-    """Return a name as it stands in an address; None is one that is not known."""
+    """Return a name as an address writes it; None is an unknown name."""
     if name is None:
         return UNKNOWN
     return UNKNOWN + name if name.startswith(UNKNOWN) else name
@@ -285,7 +286,7 @@ def _number(key: str, text: str) -> float:
 
 
 def _settings(given: Mapping[str, str], own: Collection[str], zone: tzinfo) -> dict[str, object]:
-    """Return the fields of a filter that are said; an empty text, as forms send, says nothing."""
+    """Return the fields of a filter that are set; an empty text from a form sets none."""
     read: dict[str, Callable[[str], object]] = {
         "since": lambda text: _time("since", text, zone),
         "until": lambda text: _time("until", text, zone),

@@ -1,7 +1,7 @@
-"""Filters as one types them, `agent=support tsa=0..0.5 refund`; pure.
+"""Filters as users type them, `agent=support tsa=0..0.5 refund`; pure.
 
-A condition is a key of an address, `=` and a value, which stands in quotes if it has spaces; a
-quote in it is doubled. All other words are what the request contains.
+A condition is a key of an address, `=` and a value. A value with spaces is in quotes; a quote in
+it is doubled. All other words are a text in the request.
 """
 
 import re
@@ -22,7 +22,7 @@ class TypedWord(NamedTuple):
     """Where it begins in what was typed."""
     end: int
     key: str
-    """'' if it is no condition."""
+    """'' if it is not a condition."""
     value: str
 
 

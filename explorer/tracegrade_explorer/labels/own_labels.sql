@@ -1,17 +1,17 @@
--- What one person said of a run and of its steps, as far as it counts.
+-- One person's labels of a run and of its steps that count.
 --
 -- Reads:
 --   counted_verdicts
 -- Parameters:
 --   $trajectory_id  VARCHAR  The run.
---   $source         VARCHAR  Who: human:NAME.
+--   $source         VARCHAR  The person, as human:NAME.
 -- Columns:
 --   subject             VARCHAR    success | step.
 --   label               VARCHAR    good | bad | unsure, or what was imported; NULL of a step.
 --   value               DOUBLE     1 | 0; NULL if unsure.
---   tag                 VARCHAR    What went wrong; NULL if not said.
+--   tag                 VARCHAR    The failure; NULL if not stated.
 --   evidence            VARCHAR    A note; NULL if none.
---   step_trajectory_id  VARCHAR    Whose step; NULL unless subject is step.
+--   step_trajectory_id  VARCHAR    Trajectory of the step; NULL unless subject is step.
 --   step_index          INTEGER    As it was numbered then; NULL unless subject is step.
 --   span_id             VARCHAR    NULL unless subject is step.
 -- Order:

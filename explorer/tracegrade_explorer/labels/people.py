@@ -1,6 +1,6 @@
 """Finds the name of a labeler: given by the command on loopback, else by the token's entry.
 
-The name is never typed into a form, so that nobody labels as another.
+The name is never typed into a form, so that no user can label as another.
 """
 
 import re
@@ -21,7 +21,7 @@ HUMAN: Final = "human:"
 
 
 def everybody_is(name: str) -> NameOf:
-    """Return what names whoever asks, as on loopback with one's own token.
+    """Return a function that gives every caller this name, for loopback with a single token.
 
     Raises:
         NameRefused: Nobody can be called so.

@@ -1,12 +1,12 @@
--- Runs of a filter that nobody has labeled yet, in the order in which to label them.
+-- Unlabeled runs of a filter, in the order in which to label them.
 --
 -- Reads:
 --   counted_verdicts
 --   matching_runs
 -- Parameters:
---   $name         VARCHAR    Who labels: two people begin apart in a random order.
---   $queue_order  VARCHAR    random | newest | disagree: those first of which a judge says
---                            otherwise than the score.
+--   $name         VARCHAR    The labeler's name: two people get different random orders.
+--   $queue_order  VARCHAR    random | newest | disagree: runs on which a judge and the score
+--                            disagree come first.
 --   $labeled      VARCHAR[]  Runs that were labeled since the lake was read.
 --   $rows         BIGINT     Runs at most.
 -- Columns:

@@ -1,4 +1,4 @@
-"""A form → the rows of a label, as `tracegrade import` takes them."""
+"""Turns a form into the rows of a label, as `tracegrade import` reads them."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ MOST_TAG, MOST_NOTE = 60, 4_000
 
 
 class LabelForm(NamedTuple):
-    """What a form says of a run."""
+    """The label of a run in a form."""
 
     verdict: str
     """A key of `VALUES`."""
@@ -31,10 +31,10 @@ class LabeledStep(NamedTuple):
 
 
 def read_form(fields: dict[str, str]) -> LabelForm:
-    """Return what the fields of a form say; of a run that was good, no step and no tag.
+    """Return the label in the fields of a form; a good run has no step and no tag.
 
     Raises:
-        FormRefused: There is no verdict, or the step is no number.
+        FormRefused: There is no verdict, or the step is not a number.
     """
     verdict = fields.get("verdict", "")
     if verdict not in VALUES:
@@ -68,9 +68,9 @@ def rows_of(
 
     Args:
         run_id: The run.
-        name: Who labels.
-        form: What the form says.
-        step: The step that it names.
+        name: The labeler's name.
+        form: The label in the form.
+        step: The step in it.
         before: Steps of the run that the same person named before.
     """
     common = _common_fields(run_id, name)
@@ -84,7 +84,7 @@ def rows_of(
 
 
 def rows_taken_back(run_id: str, name: str, steps: Iterable[LabeledStep]) -> list[dict[str, Any]]:
-    """Return the rows that take a person's label of a run back, with the steps that it named."""
+    """Return the rows that withdraw a person's label of a run, and the steps in it."""
     common = _common_fields(run_id, name)
     return [{**common, "subject": "success", "withdrawn": True}, *_taken_back(common, steps)]
 

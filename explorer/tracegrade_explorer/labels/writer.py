@@ -1,7 +1,7 @@
-"""Hands labels to a process that writes them, and has their runs scored a little later.
+"""Passes labels to a process that writes them, and scores their runs a little later.
 
-The explorer itself writes nothing. A label is in the lake once `write` returns; the scoring job
-begins when none has come for two seconds, and one job runs at a time.
+The explorer itself writes nothing. A label is in the lake once `write` returns. The scoring job
+begins when no label has arrived for two seconds, and one job runs at a time.
 """
 
 import logging
@@ -34,7 +34,7 @@ class LabelGiven(NamedTuple):
     tag: str
     note: str
     step: int | None
-    """Of the run itself."""
+    """None labels the run itself."""
 
 
 class LabelWriter:
@@ -62,7 +62,7 @@ class LabelWriter:
         """Put the rows of a label into the lake, and remember it.
 
         Raises:
-            LabelNotWritten: The process could not; what stood in the lake still does.
+            LabelNotWritten: The process failed; the lake is unchanged.
         """
         with self._writing:
             answer = self._process.answer([*rows], ANSWER_SECS) or {"error": ENDED}
@@ -82,7 +82,7 @@ class LabelWriter:
         self._score_later()
 
     def given(self, run_id: str, name: str) -> LabelGiven | None:
-        """Return what somebody said of a run since the start; None if nothing."""
+        """Return a person's label of a run since the start; None if there is none."""
         return self._given.get((run_id, name))
 
     def labeled(self, name: str = "") -> list[str]:
@@ -95,7 +95,7 @@ class LabelWriter:
             ]
 
     def last(self, name: str) -> str:
-        """Return the run that somebody labeled last and did not take back; '' if there is none."""
+        """Return the run of a person's last label that counts; '' if there is none."""
         return self._last.get(name, "")
 
     def awaits_scores(self, run_id: str) -> bool:

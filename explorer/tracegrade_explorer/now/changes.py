@@ -1,4 +1,4 @@
-"""Whether something happens more often than before, by more than chance explains; pure."""
+"""Tests whether a rate rose by more than chance explains; pure."""
 
 from collections.abc import Sequence
 from math import log
@@ -12,7 +12,7 @@ SIGNIFICANT: Final = 0.05
 
 
 class Change(NamedTuple):
-    """How often something happened in a window, and in the one before it."""
+    """Counts of an event in a window, and in the window before it."""
 
     runs: int
     runs_before: int
@@ -27,9 +27,9 @@ def changes(counts: Sequence[tuple[int, int]], runs: int, runs_before: int) -> l
     together, by Holm's method.
 
     Args:
-        counts: Of each, how often in the window, and in the one before.
-        runs: Of the window.
-        runs_before: Of the window before; without any, nothing can be said.
+        counts: Count of each event in the window, and in the window before.
+        runs: Runs of the window.
+        runs_before: Runs of the window before; without any, there is no result.
     """
     if not runs or not runs_before:
         return [Change(*each, "") for each in counts]

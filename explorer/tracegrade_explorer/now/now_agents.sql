@@ -1,22 +1,22 @@
--- What each agent did in a window of time, those of sub-agents left out.
+-- Counts of each agent's runs in a window of time, without those of sub-agents.
 --
 -- Reads:
 --   run_index
 -- Parameters:
---   $before  TIMESTAMP  When the window before begins, UTC; NULL without one.
---   $since   TIMESTAMP  When the window begins; NULL: it has the runs of any time.
---   $until   TIMESTAMP  When it ends, itself excluded; NULL likewise.
+--   $before  TIMESTAMP  Start of the previous window, UTC; NULL without one.
+--   $since   TIMESTAMP  Start of the window; NULL: it has the runs of any time.
+--   $until   TIMESTAMP  End of the window, excluded; NULL as for $since.
 -- Columns:
 --   agent_name   VARCHAR    NULL if none is named. One row each.
---   runs         BIGINT     Of the window.
---   failed       BIGINT     Of these, failed.
---   known        BIGINT     Those that count in rates and of which success is known.
---   solved       BIGINT     Of these, succeeded.
+--   runs         BIGINT     Runs of the window.
+--   failed       BIGINT     Failed runs.
+--   known        BIGINT     Runs that count in rates and have a known outcome.
+--   solved       BIGINT     Successful runs among the known ones.
 --   solved_share DOUBLE     Their share, by sample weight; NULL if none is known.
---   unfinished   BIGINT     Runs no end of which has come.
+--   unfinished   BIGINT     Runs whose end has not arrived.
 --   looped       BIGINT     Runs that looped.
 --   calls        BIGINT     Tool calls.
---   failed_calls BIGINT     Of these, with an error or not executed.
+--   failed_calls BIGINT     Calls with an error, or not executed.
 --   median_ms    DOUBLE     Duration that half of the runs do not exceed; NULL if none is known.
 --   p95_ms       DOUBLE     Likewise, 95 of 100.
 --   cost_usd     DOUBLE     NULL without prices.

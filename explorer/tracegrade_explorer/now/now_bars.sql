@@ -1,16 +1,16 @@
--- How many runs of each agent began in each part of a window, those of sub-agents left out.
+-- Number of each agent's runs that began in each part of a window, without those of sub-agents.
 --
 -- Reads:
 --   run_index
 -- Parameters:
---   $since   TIMESTAMP  When the window begins, UTC.
---   $until   TIMESTAMP  When it ends, itself excluded.
---   $bucket  INTERVAL   How long a part is.
+--   $since   TIMESTAMP  Start of the window, UTC.
+--   $until   TIMESTAMP  End of the window, excluded.
+--   $bucket  INTERVAL   Length of a part.
 -- Columns:
 --   agent_name  VARCHAR  NULL if none is named. One row for each agent and part with runs.
---   place       BIGINT   Of the part, from 0.
+--   place       BIGINT   Number of the part, from 0.
 --   runs        BIGINT   At least 1.
---   failed      BIGINT   Of these, failed.
+--   failed      BIGINT   Failed runs.
 -- Order:
 --   agent_name, place
 SELECT

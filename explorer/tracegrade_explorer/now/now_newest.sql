@@ -1,4 +1,4 @@
--- When the newest run began, and whether runs of unknown start are there.
+-- Start of the newest run, and whether there are runs with an unknown start.
 --
 -- Reads:
 --   run_index

@@ -1,25 +1,24 @@
--- What went wrong in a window of time: why runs failed, and what is seen in those of which nobody
--- says whether they did.
+-- Reasons of failed runs in a window of time, and signs in runs without a known outcome.
 --
 -- Reads:
 --   run_index
 -- Parameters:
---   $before  TIMESTAMP  When the window before begins, UTC; NULL without one.
---   $since   TIMESTAMP  When the window begins; NULL: it has the runs of any time.
---   $until   TIMESTAMP  When it ends, itself excluded; NULL likewise.
---   $rows    BIGINT     Of each sort at most.
+--   $before  TIMESTAMP  Start of the previous window, UTC; NULL without one.
+--   $since   TIMESTAMP  Start of the window; NULL: it has the runs of any time.
+--   $until   TIMESTAMP  End of the window, excluded; NULL as for $since.
+--   $rows    BIGINT     Maximum of each sort.
 -- Columns:
 --   sort           VARCHAR    reason: of a failed run, what stands first; sign: of a run whose
 --                             success is not known, a failure mode, failed_calls or unfinished.
 --   name           VARCHAR    As the filter of runs has it. One row for each sort and name.
---   runs           BIGINT     Of the window; at least 1.
---   runs_before    BIGINT     Of the window before.
+--   runs           BIGINT     Runs of the window; at least 1.
+--   runs_before    BIGINT     Runs of the previous window.
 --   of             BIGINT     Names of this sort, those left out included.
 --   trajectory_id  VARCHAR    The newest such run.
---   start_time     TIMESTAMP  When it began, UTC; NULL if not known.
+--   start_time     TIMESTAMP  Its start, UTC; NULL if not known.
 --   agent_name     VARCHAR    Its agent; NULL if none is named.
 --   release        VARCHAR    Its release; NULL if not sent.
---   why            VARCHAR    What went wrong in it, as a sentence; NULL for a sign.
+--   why            VARCHAR    The failure in it, as a sentence; NULL for a sign.
 --   request        VARCHAR    The beginning of what it was asked; NULL if not known.
 -- Order:
 --   sort, runs DESC, name

@@ -1,5 +1,4 @@
--- How many runs did not begin and end by themselves, and how. What another run goes on with is a
--- part of that.
+-- Number of runs that did not begin and end by themselves, by kind; a resumed run counts once.
 --
 -- Reads:
 --   kept_continued
@@ -9,11 +8,11 @@
 --   runs           BIGINT  Trajectories without a parent. One row.
 --   crashed        BIGINT  Scored, and ended in an error.
 --   unfinished     BIGINT  Scored, and their end has not come.
---   interrupted    BIGINT  Ended waiting for somebody.
+--   interrupted    BIGINT  Ended waiting for a person or another system.
 --   resumed        BIGINT  Go on with an earlier one.
 --   waiting        BIGINT  Not scored yet, because their root may still come.
---   waiting_until  BIGINT  When all of those are scored without it, ns since 1970; NULL if there
---                          are none.
+--   waiting_until  BIGINT  Time at which all of those are scored without it, ns since 1970; NULL
+--                          if there are none.
 -- Order:
 --   one row
 WITH resuming AS (

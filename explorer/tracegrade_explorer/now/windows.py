@@ -1,4 +1,4 @@
-"""Windows of time that end now, or with the newest run where that is long ago; pure."""
+"""Windows of time that end now, or with the newest run if that is long ago; pure."""
 
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final, NamedTuple
@@ -7,12 +7,12 @@ from tracegrade_explorer.filters.grammar import Filter
 
 
 class Length(NamedTuple):
-    """How long a window is, and how its runs are put together."""
+    """The length of a window, and of its bars."""
 
     name: str
     lasts: timedelta
     bucket: timedelta
-    """Of one bar."""
+    """Length of one bar."""
 
 
 LENGTHS: Final = (
@@ -28,7 +28,7 @@ ALL: Final = "all"
 
 
 class TimeWindow(NamedTuple):
-    """From one time to another, that one excluded; both UTC, None for the window of all runs."""
+    """A start and an excluded end, both UTC; None for the window of all runs."""
 
     name: str
     since: datetime | None = None
@@ -37,12 +37,12 @@ class TimeWindow(NamedTuple):
 
     @property
     def before(self) -> datetime | None:
-        """When the window of the same length before this one begins."""
+        """The start of the previous window of the same length."""
         return self.since - (self.until - self.since) if self.since and self.until else None
 
     @property
     def bars(self) -> int:
-        """How many bars it has; none for the window of all runs."""
+        """The number of bars; 0 for the window of all runs."""
         return (self.until - self.since) // self.bucket if self.since and self.until else 0
 
     def bar(self, number: int) -> tuple[datetime, datetime]:
@@ -56,7 +56,7 @@ class TimeWindow(NamedTuple):
 
 
 def ends_with(newest: datetime | None, now: datetime) -> datetime:
-    """Return what windows end with: now, or the newest run if none of them would hold it."""
+    """Return the end of windows: now, or the newest run if no window would contain it."""
     if newest is None or newest >= now - LENGTHS[-1].lasts:
         return now
     return newest
@@ -74,7 +74,7 @@ def usual_window(newest: datetime | None, end: datetime, zone: tzinfo) -> TimeWi
 
 
 def window_of(length: Length, end: datetime, zone: tzinfo) -> TimeWindow:
-    """Return the window of a length whose last bar holds a time; bars begin as days there do."""
+    """Return the window of a length whose last bar contains a time; bars follow local days."""
     local = end.replace(tzinfo=UTC).astimezone(zone)
     midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
     began = midnight.astimezone(UTC).replace(tzinfo=None)

@@ -1,4 +1,4 @@
-"""Values of runs as the cells of tables show them."""
+"""Values of runs as cells of tables."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -24,7 +24,7 @@ STATE_WORDS: Final[Mapping[RunState, str]] = {
 
 
 class ListCell(NamedTuple):
-    """A value, and what a reader is told of it who asks."""
+    """A value, and its explanation for the reader."""
 
     text: str
     title: str = ""
@@ -84,7 +84,7 @@ def span_age(row: Row) -> str:
 
 
 def findings_cell(row: Row) -> ListCell:
-    """Return how much was found in a run, as its page lists it, and which failure modes."""
+    """Return the number of findings that a run's page lists, and the failure modes."""
     count = row["finding_count"]
     if not count and not row["scored"]:
         return ListCell(words.NOTHING, UNSCORED)

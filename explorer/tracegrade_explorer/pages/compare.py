@@ -1,4 +1,4 @@
-"""`/compare`: two runs side by side, aligned; and the way there from a run that failed."""
+"""`/compare`: two aligned runs, side by side; and the way there from a failed run."""
 
 from dataclasses import asdict
 from typing import Final
@@ -17,7 +17,7 @@ from tracegrade_scoring.timeline.read import Window
 from tracegrade_scoring.timeline.view import timeline_view
 
 STEPS: Final = 2_000
-"""Of each run that are aligned."""
+"""Steps of each run to align."""
 COLUMNS: Final = ("how", "first_step", "first_tool", "second_step", "second_tool")
 
 
@@ -66,7 +66,7 @@ def compare(request: PageRequest) -> PageResponse:
 
 
 def nearest(request: PageRequest) -> PageResponse:
-    """Lead to a run beside the successful one of its task that is most like it."""
+    """Redirect to the comparison of a run with the most similar successful run of its task."""
     found = find_run(request.con, request.path["id"])
     rows = read(request.con, "nearest_success", trajectory_id=found.trajectory_id, rows=1)
     if not rows:

@@ -1,4 +1,4 @@
-"""`/completions.json`: what can be typed next in the filter of a list."""
+"""`/completions.json`: completions for the filter of a list."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
@@ -50,11 +50,11 @@ HINTS: Final = {
     "sort": "- before it: largest first",
     "cols": "metrics shown",
 }
-"""Of settings."""
+"""Hints for settings."""
 
 
 class Completion(NamedTuple):
-    """What one may take."""
+    """One possible completion."""
 
     text: str
     """In place of the word that is being typed."""
@@ -101,7 +101,7 @@ def _choices(request: PageRequest, run_filter: Filter, word: TypedWord) -> Itera
 
 
 def _chosen(key: str, metrics: Mapping[str, Metric]) -> Iterable[str]:
-    """Return the words that a key takes; a list may be sorted by any metric of the lake."""
+    """Return the values of a key; a list may be sorted by any metric of the lake."""
     return dict.fromkeys((*CHOSEN[key], *metrics)) if key == "sort" else CHOSEN[key]
 
 
@@ -143,7 +143,7 @@ def _rows(request: PageRequest, run_filter: Filter, word: TypedWord) -> list[Row
 
 
 def _matching(texts: Iterable[str], begun: str) -> list[str]:
-    """Return the texts that contain another, whatever its case; first those that begin with it."""
+    """Return the texts that contain another in any case; first those that begin with it."""
     part = begun.lower()
     found = [text for text in texts if part in text.lower()]
     return sorted(found, key=lambda text: not text.lower().startswith(part))

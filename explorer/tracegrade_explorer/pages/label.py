@@ -1,4 +1,4 @@
-"""`POST /label` and `/queue`: a person's verdict on a run, and the runs that wait for one."""
+"""`POST /label` and `/queue`: a person's verdict on a run, and the runs without a verdict."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -18,20 +18,20 @@ from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.verdict_sentences import success_sentences
 
 SEQUENCES: Final = ("random", "newest", "disagree")
-"""Of a queue; the first unless another is asked for."""
+"""Orders of a queue; the first is the default."""
 NO_TAGS: Final = frozenset({"person", "check", "judge", "unexplained"})
 """Kinds of reasons that say who speaks, not what went wrong."""
 TAGS: Final = 40
-"""Of the lake, that a form offers."""
+"""Tags of the lake that a form offers."""
 OFFERED_STEPS: Final = 200
 
 
 def label(request: PageRequest) -> PageResponse:
-    """Write what a form says of a run, and lead to the next one.
+    """Write the label in a form, and redirect to the next run.
 
     Raises:
-        FormRefused: Who asks may not label, or the form says nothing.
-        RunMissing: The lake has the run no longer.
+        FormRefused: The caller may not label, or the form has no verdict.
+        RunMissing: The run is no longer in the lake.
     """
     fields = dict(request.pairs)
     if not request.labeler or request.labels is None:
@@ -65,7 +65,7 @@ def label(request: PageRequest) -> PageResponse:
 
 
 def _next(address: str, run_id: str) -> str:
-    """Return where to go on: a page of ours, whatever the form says."""
+    """Return the address to continue at; always a page of the explorer."""
     return address if address.startswith(("/runs/", "/queue")) else links.run(run_id)
 
 
@@ -83,7 +83,7 @@ def _labeled_steps(rows: list[Row]) -> list[LabeledStep]:
 
 
 def _steps_at(request: PageRequest, found: FoundRun, step: int | None) -> list[LabeledStep]:
-    """Return a step of the run with its span, as a list; empty if the run has no such step."""
+    """Return a list of a run's step with its span; empty if the run has no such step."""
     if step is None:
         return []
     con = request.cursor_of(found.date)
@@ -92,7 +92,7 @@ def _steps_at(request: PageRequest, found: FoundRun, step: int | None) -> list[L
 
 
 def queue(request: PageRequest) -> PageResponse:
-    """Lead to the first run of a filter that nobody has labeled; say so if there is none."""
+    """Redirect to the first unlabeled run of a filter; show a note if there is none."""
     own, run_filter = request.split("order", "queue")
     order = own.get("order", SEQUENCES[0])
     if order not in SEQUENCES:
@@ -108,7 +108,7 @@ def queue(request: PageRequest) -> PageResponse:
 
 
 def waiting(request: PageRequest, run_filter: Filter, order: str, rows: int) -> list[Row]:
-    """Return the first runs of a filter that nobody has labeled, and how many there are."""
+    """Return the first unlabeled runs of a filter, and their total number."""
     labeled = request.labels.labeled() if request.labels else []
     given: Mapping[str, object] = {
         "name": request.labeler, "queue_order": order, "labeled": labeled, "rows": rows,
@@ -126,7 +126,7 @@ def label_card(
     around: Neighbors,
     order: str,
 ) -> dict[str, Any]:
-    """Return what the page of a run shows of labels: the form, or how to label by a file."""
+    """Return the label card of a run's page: the form, or how to label with a file."""
     card: dict[str, Any] = {
         "page_token": request.page_token,
         "labeler": request.labeler,

@@ -1,4 +1,4 @@
-"""The agents and how their newest releases do: what `/releases` shows without a choice."""
+"""The newest releases of each agent: `/releases` without a choice."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -14,13 +14,13 @@ from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.why_failed import most_first, of_failed
 
 RELEASES: Final = 5
-"""Of an agent, the newest."""
+"""Number of newest releases to show for an agent."""
 REASONS: Final = 3
 """Why runs of the newest release failed; the list of runs has them all."""
 
 
 class NewestReleases(NamedTuple):
-    """What is known of all releases."""
+    """The facts about all releases."""
 
     agents: list[dict[str, Any]]
     """As the page shows them, each agent with its newest releases."""

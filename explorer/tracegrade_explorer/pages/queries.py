@@ -44,7 +44,7 @@ def saved_query(request: PageRequest) -> PageResponse:
 
     Raises:
         PageMissing: No query has this name.
-        FormRefused: Rows are asked for by an address.
+        FormRefused: An address, not a form, requests rows.
         QueryFailed: The engine refuses a value.
         SqlStopped: It took more time or memory than it may.
     """
@@ -88,10 +88,10 @@ def sql(request: PageRequest) -> PageResponse:
     An address runs nothing: anybody can write one, and lead a reader to it.
 
     Raises:
-        PageMissing: No SQL is taken here.
-        BadFilter: Something else than a query and its values is given.
-        FormRefused: Rows are asked for by an address.
-        QueryFailed: The query is no single SELECT, or the engine refuses it.
+        PageMissing: This explorer does not accept SQL.
+        BadFilter: The address has more than a query and its values.
+        FormRefused: An address, not a form, requests rows.
+        QueryFailed: The query is not a single SELECT, or the engine refuses it.
         SqlStopped: It took more time or memory than it may.
     """
     if not request.site.sql:
@@ -118,7 +118,7 @@ def sql(request: PageRequest) -> PageResponse:
 
 
 def editor(pairs: Iterable[tuple[str, str]]) -> tuple[str, list[tuple[str, str]]]:
-    """Return the query of an address or form, and the value for each $name of it; '' for none."""
+    """Return the query of an address or form, and the value of each $name in it; '' for none."""
     given = dict(pairs)
     text, values = given.get("q", ""), _values(given)
     return text, [(name, values.get(name, "")) for name in parameters_of(text)]

@@ -1,4 +1,4 @@
-"""Two releases as the page shows them: each number with the runs behind it."""
+"""Two releases as rows of the page: each number with the runs behind it."""
 
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
@@ -72,7 +72,7 @@ class TaskRow(NamedTuple):
     steps: Sides
     runs: Sides
     change: str
-    """Of success, in percentage points; '' without both."""
+    """Difference of success, in percentage points; '' without both values."""
     way: str
     """better | worse | ''."""
     remark: str

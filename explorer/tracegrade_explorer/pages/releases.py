@@ -1,4 +1,4 @@
-"""`/releases`: is the new release better, and what broke? What `tracegrade compare` says."""
+"""`/releases`: whether the new release is better, with the results of `tracegrade compare`."""
 
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
@@ -32,7 +32,7 @@ class Choice(NamedTuple):
 
 
 def releases(request: PageRequest) -> PageResponse:
-    """Return two releases side by side; without a choice, what there is to choose from."""
+    """Return two releases side by side, or the choices if none was made."""
     given = _given(request)
     found = newest_releases(request.con)
     rows = found.releases
@@ -72,7 +72,7 @@ def _given(request: PageRequest) -> dict[str, str]:
 def compared_releases(
     request: PageRequest, base: str, candidate: str, agent: str | None
 ) -> Comparisons:
-    """Return the comparison, worked out once for a scoring run and what is known of judges.
+    """Return the comparison, computed once for a scoring run and a set of judge data.
 
     Raises:
         NothingToCompare: A release has no run.
@@ -93,7 +93,7 @@ def compared_releases(
 def comparison_key(
     request: PageRequest, base: str, candidate: str, agent: str | None
 ) -> tuple[object, ...]:
-    """Return under which key a snapshot keeps the comparison of two releases."""
+    """Return the key of the comparison of two releases in a snapshot."""
     judged = (VERDICT_CALIBRATIONS, CORRECTED_RATES)
     versions = [request.snapshot.lake.version(table.name) for table in judged]
     return ("compare", base, candidate, agent, *versions)

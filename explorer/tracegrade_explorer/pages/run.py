@@ -1,4 +1,4 @@
-"""`/runs/ID` and what belongs to it: one run with its steps, whole texts, spans as received."""
+"""`/runs/ID` and its subpages: one run with its steps, whole texts, spans as received."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
@@ -61,7 +61,7 @@ from tracegrade_scoring.timeline.view import TimelineView, headline_lead, timeli
 OWN: Final = ("from", "show", "tool", "find", "queue", "who")
 TEXTS: Final = ("arguments", "result", "content")
 PROMPT: Final = "prompt"
-"""Text of a step that stands in the span of its model call alone."""
+"""Text of a step that only the span of its model call holds."""
 NO_PROMPT: Final = "not recorded: the trace does not hold what the model was given"
 OWN_QUERIES: Final = (
     *("run_evidence", "run_plans", "run_children", "run_decisions", "run_agent_calls"),
@@ -69,7 +69,7 @@ OWN_QUERIES: Final = (
 SHOWS_UNMADE_CALLS: Final = ("all", "calls", "findings")
 """Of `SHOWS`, those that show calls which were not made."""
 SPANS: Final = 500
-"""Of a page; JSON has more."""
+"""Spans on a page; JSON has more."""
 MAIN_SCORES: Final = 6
 """Beside the steps; all are in the table."""
 MOST_SPANS: Final = 20_000

@@ -62,7 +62,7 @@ LABELS: Final = {
     "duration_ms": "Duration, ms",
     "findings": "Findings",
 }
-"""Of keys; a metric has its own."""
+"""Labels of keys; a metric has its own."""
 SORTED: Final = (("steps", "Steps"), ("errors", "Failed"), ("cost_usd", "Cost"))
 OWN: Final = ("add", "low", "high", "typed")
 """Parameters of the forms that add to the filter: a range, or what was typed."""
@@ -96,7 +96,7 @@ class Facet(NamedTuple):
     more: int
     """Names that are not shown."""
     note: str = ""
-    """What is known of all of them."""
+    """A note about all of them."""
 
 
 class Heading(NamedTuple):
@@ -148,7 +148,7 @@ def runs(request: PageRequest) -> PageResponse:
 
 
 def _typed_id(request: PageRequest, typed: str) -> str | None:
-    """Return the id of the run whose beginning was typed alone; None if no run begins so.
+    """Return the id of the only run with a typed prefix; None if there is no such run.
 
     Raises:
         PageMissing: Several begin so.
@@ -313,7 +313,7 @@ def _row(row: Row, run_filter: Filter, metrics: Mapping[str, Metric]) -> dict[st
 
 
 def _facets(request: PageRequest, run_filter: Filter, count: int) -> Iterator[Facet]:
-    """Yield the names that the runs have; a name that is chosen leads to the list without it."""
+    """Yield the names of the runs; a chosen name leads to the list without it."""
     found: dict[str, list[Row]] = {}
     for row in read_cached(request.snapshot, request.con, "facets", run_filter, names=FACET_NAMES):
         found.setdefault(row["facet"], []).append(row)

@@ -72,7 +72,7 @@ def _given(request: PageRequest) -> dict[str, str]:
 
 
 def _cursor(given: dict[str, str]) -> SearchCursor | None:
-    """Return where an address says to go on."""
+    """Return the position at which an address continues."""
     received = given.get("date", given.get("day"))
     if received is None:
         return None
@@ -130,7 +130,7 @@ def _who(run: Row) -> str:
 
 
 def pieces(excerpt: str, text: str) -> Iterator[Piece]:
-    """Yield an excerpt in parts: each place of a text, whatever its case, and what is between."""
+    """Yield the parts of an excerpt: each match of a text in any case, and the text between."""
     for index, part in enumerate(re.split(f"({re.escape(text)})", excerpt, flags=re.IGNORECASE)):
         if part:
             yield Piece(visible_text(part), bool(index % 2))

@@ -31,7 +31,7 @@ WIDTH_95: Final = 1.96
 
 
 class TrendQuery(NamedTuple):
-    """What is asked for."""
+    """The requested trend."""
 
     runs: Filter
     label: str
@@ -41,7 +41,7 @@ class TrendQuery(NamedTuple):
 
 
 def trends(request: PageRequest) -> PageResponse:
-    """Return a metric over the runs of each date or week that count in rates, by release."""
+    """Return a metric of each date or week by release, over the runs that count in rates."""
     own, run_filter = request.split(*OWN)
     metric, given = own.get("metric", "success"), own.get("by", "date")
     by = FORMER.get(given, given)
@@ -86,7 +86,7 @@ def _largest(rows: list[Row]) -> list[str | None]:
 
 
 class Chart(NamedTuple):
-    """Lines, and what stands beside them."""
+    """Lines, and their labels."""
 
     drawn: Markup
     top: str

@@ -1,12 +1,12 @@
--- The conversations that the runs of a filter belong to, those of most runs first.
+-- The conversations of a filter's runs, those with most runs first.
 --
--- They are many, so that those that are looked for are chosen here.
+-- They may be many, so this query selects the matching ones.
 --
 -- Reads:
 --   matching_runs
 -- Parameters:
 --   $names  BIGINT   At most so many.
---   $part   VARCHAR  What each contains, whatever its case.
+--   $part   VARCHAR  A text that each contains, in any case.
 -- Columns:
 --   name  VARCHAR  NULL: not known. One row for each.
 --   runs  BIGINT   With this name.

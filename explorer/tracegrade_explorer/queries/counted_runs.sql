@@ -1,9 +1,9 @@
--- How many runs a filter has.
+-- Number of a filter's runs.
 --
 -- Reads:
 --   matching_runs
 -- Columns:
---   runs  BIGINT  Of the filter.
+--   runs  BIGINT  Runs of the filter.
 -- Order:
 --   one row
 SELECT count(*) AS runs

@@ -1,11 +1,11 @@
--- The names that the runs of a filter have, those of most runs first.
+-- The names that a filter's runs have, those with most runs first.
 --
--- Of failure modes and dialects a run may have several, or none. Only failed runs have a reason.
+-- A run may have several failure modes and dialects, or none. Only failed runs have a reason.
 --
 -- Reads:
 --   matching_runs
 -- Parameters:
---   $names  BIGINT  Of each facet at most.
+--   $names  BIGINT  Maximum for each facet.
 -- Columns:
 --   facet  VARCHAR  agent | release | task | category | run_mode | outcome | failure | reason |
 --                   dialect.

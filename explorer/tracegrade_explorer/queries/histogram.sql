@@ -1,10 +1,10 @@
--- How the values are spread that a page asks for: runs in each of equally wide parts of a range.
+-- Distribution of a page's values: the number of runs in each of equally wide parts of a range.
 --
 -- Reads:
 --   matching_runs
 -- Parameters:
---   $low   DOUBLE   Where the first part begins.
---   $high  DOUBLE   Where the last part ends, itself included; above $low.
+--   $low   DOUBLE   Start of the first part.
+--   $high  DOUBLE   End of the last part, included; above $low.
 --   $bins  INTEGER  Parts.
 -- Columns:
 --   bin   INTEGER  From 0; NULL: runs without a value.
@@ -12,7 +12,7 @@
 -- Order:
 --   bin
 SELECT
-  -- `least` and `greatest` pass over NULL, which is no value of any part.
+  -- `least` and `greatest` ignore NULL, which belongs to no part.
   CASE
     WHEN measured IS NOT NULL
       THEN greatest(0, least($bins - 1, floor((measured - $low) / ($high - $low) * $bins)))

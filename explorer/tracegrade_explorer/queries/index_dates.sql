@@ -1,10 +1,10 @@
--- How many runs the index has of each date.
+-- Number of the index's runs on each date.
 --
 -- Reads:
 --   run_positions
 -- Columns:
 --   date  DATE    Date on which their traces were first received, UTC. One row each.
---   runs  BIGINT  Those of sub-agents included.
+--   runs  BIGINT  Runs, including those of sub-agents.
 -- Order:
 --   date DESC
 SELECT

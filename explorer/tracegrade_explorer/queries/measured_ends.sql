@@ -1,10 +1,10 @@
--- Between which ends the values lie that a page asks for.
+-- The smallest and the largest of a page's values.
 --
 -- Reads:
 --   matching_runs
 -- Columns:
 --   low       DOUBLE  Least; NULL without any value.
---   high      DOUBLE  Largest; likewise.
+--   high      DOUBLE  Largest; NULL if there is none.
 --   measured  BIGINT  Runs with a value.
 -- Order:
 --   one row

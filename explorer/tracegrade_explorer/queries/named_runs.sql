@@ -8,7 +8,7 @@
 --   trajectory_id  VARCHAR    One row each; an equal one comes first.
 --   date           DATE       Date its trace was first received, UTC.
 --   seq            INTEGER    Its place in the index.
---   dialects       VARCHAR[]  Ways of writing spans by which its spans were read, sorted.
+--   dialects       VARCHAR[]  The dialects that read its spans, sorted.
 -- Order:
 --   equal to $name first, then trajectory_id; at most 10 rows
 SELECT

@@ -1,7 +1,7 @@
--- The successful runs of a run's task that are most like it, by how often each tool was called.
+-- The successful runs of a run's task that are most similar to it, by the calls of each tool.
 --
--- Likeness is that of the saved query on failed trajectories beside successful ones: calls that
--- both make / calls of both together, by tool.
+-- Similarity is that of the saved query that compares failed with successful trajectories: calls
+-- that both make / calls of both together, by tool.
 --
 -- Reads:
 --   run_index
@@ -74,7 +74,7 @@ totals AS (
 
 SELECT
   trajectory_id,
-  -- What both make and what either makes add up to what each makes.
+  -- The calls that both make and those that either makes add up to the calls of each.
   coalesce(
     shared / nullif(theirs + (SELECT coalesce(sum(own.calls), 0) FROM own) - shared, 0), 1
   )::DOUBLE AS likeness,

@@ -4,7 +4,7 @@
 --   run_index
 -- Columns:
 --   date  DATE    UTC. One row each.
---   runs  BIGINT  Those of sub-agents included.
+--   runs  BIGINT  Runs, including those of sub-agents.
 -- Order:
 --   date DESC
 SELECT

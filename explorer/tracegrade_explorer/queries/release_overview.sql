@@ -1,4 +1,4 @@
--- The releases of each agent and run mode: how many runs, when, and how they ended.
+-- The releases of each agent and run mode: number of runs, dates, and outcomes.
 --
 -- Runs that do not count are left out: those killed on purpose or replaced by a later run of the
 -- same trial, and those of sub-agents.
@@ -11,7 +11,7 @@
 --   run_mode     VARCHAR    NULL if not declared.
 --   release      VARCHAR    NULL if not sent.
 --   runs         BIGINT     At least 1.
---   failed       BIGINT     Of these, failed.
+--   failed       BIGINT     Failed runs.
 --   findings     BIGINT     Those in which something was found.
 --   first_start  TIMESTAMP  UTC; NULL if no start is known.
 --   last_start   TIMESTAMP  Likewise.

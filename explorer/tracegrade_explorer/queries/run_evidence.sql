@@ -16,7 +16,7 @@
 --   step_trajectory_id  VARCHAR  Run whose step it is: this, or a sub-agent's; NULL without one.
 --   step_index          INTEGER  Step of that run; NULL where a call was expected and not made.
 --   good                BOOLEAN  Whether it was right, or recovered; NULL if not known, or others.
---   note                VARCHAR  What an own metric says of the step; NULL if nothing.
+--   note                VARCHAR  An own metric's note on the step; NULL without one.
 -- Order:
 --   about, own_metric, steps of the run itself first, step_trajectory_id, step_index, good, note
 SELECT

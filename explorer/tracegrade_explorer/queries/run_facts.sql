@@ -1,4 +1,4 @@
--- What is known of each run of some dates but its scores, one narrow row each, the newest first.
+-- Facts about each run of some dates, without scores, one narrow row each, the newest first.
 --
 -- Reads:
 --   decisions
@@ -27,11 +27,13 @@
 --   conversation_id       VARCHAR    NULL if not sent.
 --   trial                 INTEGER    NULL if not declared.
 --   outcome               VARCHAR    succeeded | failed; NULL if not known, or not scored.
---   sample_weight         DOUBLE     Runs that it stands for; NULL unless scored.
+--   sample_weight         DOUBLE     Number of runs that it represents; NULL unless scored.
 --   scored                BOOLEAN    Whether a scoring run has read it.
---   killed                BOOLEAN    It is no attempt: killed on purpose, or beside a trial's run.
---   beside                BOOLEAN    It is the latter: its agent sent it beside its trial's run.
---   superseded            BOOLEAN    A later run counts in its place: of its trial, or resuming.
+--   killed                BOOLEAN    It is not an attempt: killed on purpose, or sent in addition
+--                                    to a trial's run.
+--   beside                BOOLEAN    Its agent sent it in addition to its trial's run.
+--   superseded            BOOLEAN    A later run of its trial, or one that resumes it, counts
+--                                    instead.
 --   complete              BOOLEAN    Its root arrived.
 --   received_at           TIMESTAMP  When the last of its trace was received, UTC; NULL if not
 --                                    known.
@@ -44,10 +46,11 @@
 --   tokens                BIGINT     Input and output; NULL if none were recorded.
 --   cost_usd              DOUBLE     NULL without prices.
 --   duration_ms           DOUBLE     End less start.
---   dialects              VARCHAR[]  Ways of writing spans by which its spans were read, sorted.
+--   dialects              VARCHAR[]  The dialects that read its spans, sorted.
 --   failures              VARCHAR[]  Failure modes that it shows, sorted; empty if none.
---   finding_count         INTEGER    What its page lists: wrong and missed decisions, failed calls
---                                    and failure modes, at its sub-agents' steps, too.
+--   finding_count         INTEGER    Number of findings on its page: wrong and missed decisions,
+--                                    failed calls and failure modes, including those at its
+--                                    sub-agents' steps.
 --   reason                VARCHAR    Kind of the reason why it failed, then ': ' and what it is
 --                                    about, if anything; NULL unless it failed.
 --   why                   VARCHAR    The same reason as a sentence.

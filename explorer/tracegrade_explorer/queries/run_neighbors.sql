@@ -1,14 +1,14 @@
--- Where a run stands in the order of a filter, and which runs come directly before and after it.
+-- The position of a run in the order of a filter, and the runs directly before and after it.
 --
--- Those that are equal in the order are brought together first: the index is scanned once.
+-- Runs with equal sort keys are grouped first, so that the index is scanned once.
 --
 -- Reads:
 --   matching_runs
 -- Parameters:
 --   $seq  INTEGER  The run's place in the index.
 -- Columns:
---   runs       BIGINT   Of the filter.
---   before     BIGINT   Of these, before the run; NULL if the filter leaves it out.
+--   runs       BIGINT   Runs of the filter.
+--   before     BIGINT   Runs before the run; NULL if the filter leaves it out.
 --   previous   INTEGER  Place of the run directly before it; NULL if it is the first, or left out.
 --   following  INTEGER  Likewise, directly after it.
 -- Order:

@@ -1,4 +1,4 @@
--- Where a run stands in the order of a filter.
+-- The position of a run in the order of a filter.
 --
 -- Reads:
 --   matching_runs

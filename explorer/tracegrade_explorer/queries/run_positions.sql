@@ -1,4 +1,4 @@
--- Which runs the index has, and in which order: the newest first.
+-- The runs of the index, in their order: the newest first.
 --
 -- Reads:
 --   trajectories
@@ -19,7 +19,7 @@ FROM (
     trajectory_id,
     date,
     row_number() OVER (
-      -- What an import makes up begins with the year 2000, a second for each run.
+      -- Times that an import makes up begin with the year 2000, a second for each run.
       ORDER BY
         CASE WHEN start_time >= '2001-01-01' THEN start_time ELSE date END DESC,
         trajectory_id

@@ -17,7 +17,7 @@
 --   status_message  VARCHAR                NULL if none was sent.
 --   scope_name      VARCHAR                The instrumentation; NULL if not sent.
 --   service_name    VARCHAR                NULL if not sent.
---   attributes      MAP(VARCHAR, VARCHAR)  Values that are no text as JSON.
+--   attributes      MAP(VARCHAR, VARCHAR)  Values that are not texts are JSON.
 --   total           BIGINT                 Spans of the trace.
 -- Order:
 --   start_ns, span_id

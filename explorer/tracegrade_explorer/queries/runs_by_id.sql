@@ -1,4 +1,4 @@
--- What a reader tells runs by, of some runs.
+-- The fields that identify runs to a reader, for some runs.
 --
 -- Reads:
 --   run_index

@@ -8,7 +8,7 @@
 --   $step_index     INTEGER  The step.
 -- Columns:
 --   arguments        VARCHAR  Canonical JSON; NULL if not captured.
---   result           VARCHAR  What the tool returned; NULL if not captured.
+--   result           VARCHAR  The tool's result; NULL if not captured.
 --   content          VARCHAR  Thought, message, answer, plan, or what the model saw; else NULL.
 --   request_span_id  VARCHAR  NULL if no model call did it.
 -- Order:

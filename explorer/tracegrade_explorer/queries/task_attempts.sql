@@ -1,6 +1,6 @@
--- The attempts at a task, release by release, the newest of each.
+-- The attempts at a task, by release, the newest of each.
 --
--- Runs that were killed on purpose or replaced by a later run of the same trial are none.
+-- Runs that were killed on purpose or replaced by a later run of the same trial are not attempts.
 --
 -- Reads:
 --   run_index

@@ -11,15 +11,15 @@
 --   decision       VARCHAR  Its name; NULL if it has none. One row for each and expected_tool.
 --   expected_tool     VARCHAR  NULL if any tool with an effect is right.
 --   times             BIGINT   Decision points that count; at least 1.
---   correct           BIGINT   Of these, right.
---   missed            BIGINT   Of these, without any call.
---   wrong_arguments   BIGINT   Of these, the tool was right and its arguments were wrong.
---   argument_reason   VARCHAR  What was most often wrong about them; NULL if nothing was.
---   instead           VARCHAR  What else was picked most often where it was wrong; NULL if nothing
---                              was.
+--   correct           BIGINT   Decisions that were right.
+--   missed            BIGINT   Decisions without any call.
+--   wrong_arguments   BIGINT   Decisions with the right tool and wrong arguments.
+--   argument_reason   VARCHAR  Most frequent error in the arguments; NULL if there was none.
+--   instead           VARCHAR  Wrong tool that was picked most often; NULL if there was none.
 --   example           VARCHAR  A run that went wrong there; NULL if none did.
---   example_step_run  VARCHAR  It, or the run of its sub-agent that made the call; NULL likewise.
---   step_index        INTEGER  Where, in that run; NULL where no call was made.
+--   example_step_run  VARCHAR  That run, or the run of its sub-agent that made the call; NULL as
+--                              above.
+--   step_index        INTEGER  Index of the call in that run; NULL if no call was made.
 -- Order:
 --   mean place among the decisions of a run, decision, expected_tool
 SELECT

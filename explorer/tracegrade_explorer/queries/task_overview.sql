@@ -1,4 +1,4 @@
--- The tasks of each agent: how many runs, and how they ended.
+-- The tasks of each agent: number of runs, and outcomes.
 --
 -- Runs that do not count are left out: those killed on purpose or replaced by a later run of the
 -- same trial, and those of sub-agents.
@@ -9,10 +9,10 @@
 -- Columns:
 --   task_id        VARCHAR    One row for each; runs without a known task are left out.
 --   task_category  VARCHAR    That of one of its runs; NULL if unknown.
---   agents         VARCHAR[]  Who ran it, sorted; without those that have no name.
+--   agents         VARCHAR[]  Agents that ran it, sorted; without those that have no name.
 --   runs           BIGINT     At least 1; those that do not count are left out.
---   succeeded      BIGINT     Of these.
---   failed         BIGINT     Of these; of the rest it is not known.
+--   succeeded      BIGINT     Successful runs.
+--   failed         BIGINT     Failed runs; for the rest, the outcome is not known.
 --   findings       BIGINT     Those in which something was found.
 --   tsa            DOUBLE     Correct first picks / counted decision points; NULL without any.
 --   last_start     TIMESTAMP  UTC; NULL if no start is known.

@@ -1,4 +1,4 @@
--- The sequences of tools by which runs went at a task, the most frequent first.
+-- The sequences of tools in a task's runs, the most frequent first.
 --
 -- Runs that were killed on purpose or replaced by a later run of the same trial are left out.
 --
@@ -11,8 +11,8 @@
 -- Columns:
 --   shape      VARCHAR  The tools in order, `!` behind one whose call failed; '' without a call.
 --   runs       BIGINT   At least 1.
---   succeeded  BIGINT   Of these.
---   known      BIGINT   Of these, with a known outcome.
+--   succeeded  BIGINT   Successful runs.
+--   known      BIGINT   Runs with a known outcome.
 --   example    VARCHAR  The least id of these.
 --   shapes     BIGINT   Different sequences that there are.
 -- Order:

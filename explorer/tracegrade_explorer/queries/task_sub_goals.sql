@@ -1,4 +1,4 @@
--- The sub-goals of a task, over all its attempts, as a graph is drawn of them.
+-- The sub-goals of a task, over all its attempts, for the graph of the task's page.
 --
 -- Runs that do not count in rates, and those that are not listed, are left out.
 --
@@ -11,11 +11,11 @@
 --   sub_goal       VARCHAR    One row each.
 --   critical       BOOLEAN    The task cannot succeed without it.
 --   deps           VARCHAR[]  Its direct prerequisites in any attempt, sorted.
---   attempts       BIGINT     Attempts of which it is known whether they served it; at least 1.
---   attempted      BIGINT     Of these, with at least one call that served it.
---   completed      BIGINT     Of these, with its criterion held at the end.
---   regressed      BIGINT     Of these, with it held once, but not at the end.
---   violations     BIGINT     Of these, completed before a prerequisite was.
+--   attempts       BIGINT     Attempts for which it is known whether they served it; at least 1.
+--   attempted      BIGINT     Attempts with at least one call that served it.
+--   completed      BIGINT     Attempts in which its criterion held at the end.
+--   regressed      BIGINT     Attempts in which it held once, but not at the end.
+--   violations     BIGINT     Attempts that completed it before a prerequisite.
 --   trajectory_id  VARCHAR    One that did not attempt it, else did not complete it; NULL if none.
 -- Order:
 --   sub_goal

@@ -1,9 +1,9 @@
--- The first steps of each of a date's runs in whose texts a text is found, whatever its case.
+-- The first steps of each of a date's runs whose texts contain a text, in any case.
 --
 -- Reads:
 --   steps
 -- Parameters:
---   $text       VARCHAR  What is looked for; not empty.
+--   $text       VARCHAR  The text to find; not empty.
 --   $date       DATE     The date on which the traces were first received, UTC.
 --   $after_run  VARCHAR  Begin behind this run; '' to begin with the first.
 --   $of_run     BIGINT   Steps of one run at most.

@@ -1,6 +1,6 @@
 -- A metric over time, by release: its value over the runs that were received on each date.
 --
--- Values are added up as those of releases are. Source: docs/metrics.md, section 7.4.
+-- Values are added up as for releases. Source: docs/metrics.md, section 7.4.
 --
 -- Reads:
 --   matching_runs
@@ -12,7 +12,7 @@
 --   date      DATE     The first date of a part of time. One row for each and release.
 --   release   VARCHAR  NULL if not sent.
 --   runs      BIGINT   At least 1.
---   measured  BIGINT   Of these, with a value.
+--   measured  BIGINT   Runs with a value.
 --   units     BIGINT   Tasks among these, and runs without a task.
 --   value     DOUBLE   Sum of numerators / sum of denominators; NULL if that is 0 or unknown.
 --   spread    DOUBLE   Standard error of the value, over tasks and the runs without one; NULL for

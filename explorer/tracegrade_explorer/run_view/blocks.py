@@ -1,4 +1,4 @@
-"""Folds the steps of a long run, so that a reader sees where something happens. Pure."""
+"""Folds the steps of a long run, so that important steps stay visible. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby

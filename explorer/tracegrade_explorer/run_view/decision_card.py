@@ -1,4 +1,4 @@
-"""A card for a wrong decision: the tools offered, the call made and expected, and its result.
+"""Cards for wrong decisions: the offered tools, the actual and expected call, and the result.
 
 Pure; texts come out visible, and are escaped by the template.
 """
@@ -36,7 +36,7 @@ class OfferedTool(NamedTuple):
     role: str
     """expected | called (and not expected) | ''."""
     schema: str
-    """Of the tools that were called or expected; '' of others."""
+    """Schema of a called or expected tool; '' for others."""
     note: str
 
 
@@ -78,7 +78,7 @@ class DecisionCard(NamedTuple):
 def decision_cards(
     timeline: Timeline, rows: Sequence[Row], specification: Specification
 ) -> list[DecisionCard]:
-    """Return the decisions of a run that were wrong or missed, in their order, at most the first.
+    """Return the first wrong or missed decisions of a run, in their order.
 
     Args:
         timeline: The run.
@@ -125,7 +125,7 @@ def _card(
 
 
 def _thought(step: Step, steps: Mapping[int, Step]) -> Step | None:
-    """Return the thought or message directly before a call, of whoever wrote it."""
+    """Return the thought or message directly before a call, from any agent."""
     index = step.step_index - 1
     while index in steps and steps[index].kind == "observation":
         index -= 1

@@ -1,4 +1,4 @@
-"""Positions of the boxes and lines of a graph, from graphviz; the explorer draws them itself.
+"""Positions of a graph's boxes and lines, from graphviz; the explorer draws them itself.
 
 Numbers alone go into graphviz, and it names the boxes n0 to n59: no text of a trace reaches it. It
 is not safe for threads, so one layout is made at a time, and each is kept.
@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from typing import Any, Final, NamedTuple
 
 MOST_BOXES: Final = 60
-"""Of a graph that anybody can read."""
+"""Boxes of a graph that is still readable."""
 CACHED_LAYOUTS: Final = 512
 """One for each shape: runs of a task mostly have the same."""
 INCH: Final = 72
@@ -21,12 +21,12 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 class GraphShape(NamedTuple):
-    """All that a layout depends on."""
+    """The whole input of a layout."""
 
     width: int
-    """Of each box."""
+    """Width of each box."""
     heights: tuple[int, ...]
-    """Of each box, by its number."""
+    """Height of each box, by its number."""
     edges: tuple[tuple[int, int], ...]
     """From and to which box a line leads."""
 
@@ -37,13 +37,13 @@ class PlacedLine(NamedTuple):
     begin: int
     end: int
     points: tuple[tuple[float, float], ...]
-    """Of a chain of cubic Bézier curves: a beginning, then three for each."""
+    """Points of a chain of cubic Bézier curves: the start, then three for each curve."""
     tip: tuple[float, float]
     """Where its arrow ends."""
 
 
 class GraphLayout(NamedTuple):
-    """Where everything stands, from the upper left corner."""
+    """The positions of boxes and lines, from the upper left corner."""
 
     width: float
     height: float
@@ -53,7 +53,7 @@ class GraphLayout(NamedTuple):
 
 
 def has_graphviz() -> bool:
-    """Return whether graphviz is here: there are systems for which nobody builds it."""
+    """Return whether graphviz is installed: it is not available for every system."""
     return find_spec("pygraphviz") is not None
 
 
@@ -107,8 +107,8 @@ def reduced_edges(deps: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
     """Return each prerequisite with what directly needs it: those implied by others are left out.
 
     Args:
-        deps: The prerequisites of each; those that are no key are left out, and of a circle the
-            edge that closes it.
+        deps: The prerequisites of each sub-goal. Prerequisites that are not keys are left out, and
+            so is the edge that closes a circle.
     """
     known = {name: [dep for dep in deps[name] if dep in deps and dep != name] for name in deps}
     direct = {name: [*dict.fromkeys(_open(name, known))] for name in known}
@@ -124,7 +124,7 @@ def reduced_edges(deps: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
 
 
 def _open(name: str, known: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield the prerequisites from which no way leads back but over one that comes earlier."""
+    """Yield the prerequisites that do not close a circle with later ones."""
     order = {each: place for place, each in enumerate(known)}
     for dep in known[name]:
         if not _leads_to(dep, name, known) or order[dep] < order[name]:

@@ -30,14 +30,14 @@ WIDE, NARROW = 176, 132
 MANY_COLUMNS: Final = 6
 MARGIN: Final = 6
 PAD: Final = 9
-"""Between the edge of a box and what stands in it."""
+"""Distance between the edge of a box and its content."""
 NAME_LINE, NOTE_LINE, SQUARE_LINE = 16, 14, 18
 """Heights."""
 SQUARE, SQUARE_GAP = 22, 3
 MOST_SQUARES: Final = 24
-"""Of a box; others are counted."""
+"""Squares in a box; others are counted."""
 NAME_SIZE, NOTE_SIZE = 13, 11
-"""Of the letters, in pixels."""
+"""Font sizes, in pixels."""
 EXTRA_GAP: Final = 6
 MOST_EXTRA: Final = 12
 """Boxes below the graph."""
@@ -56,12 +56,12 @@ Href = Callable[[int], str]
 
 @dataclass(frozen=True)
 class _Text:
-    """What stands in a box."""
+    """The text of a box."""
 
     names: tuple[str, ...]
     notes: tuple[str, ...]
     columns: int
-    """Squares beside one another."""
+    """Squares in one row."""
 
     def height(self, squares: int) -> int:
         rows = ceil(min(squares, MOST_SQUARES) / self.columns)
@@ -78,10 +78,10 @@ def graph_picture(
     """Return the sub-goals of a run, prerequisites to the left, as SVG.
 
     Args:
-        boxes: At most `MOST_BOXES`.
-        extra: What was planned and is no sub-goal; stands below.
-        deps: By sub-goal its prerequisites.
-        href: Where a step stands.
+        boxes: The sub-goals, at most `MOST_BOXES`.
+        extra: Plan items that are not sub-goals; drawn below the graph.
+        deps: The prerequisites of each sub-goal.
+        href: Returns the address of a step.
     """
     width = NARROW if max(depths(deps).values(), default=0) >= MANY_COLUMNS else WIDE
     numbers = {each.name: number for number, each in enumerate(boxes)}
@@ -106,7 +106,7 @@ def graph_picture(
 def _extra(
     extra: Sequence[GoalBox], layout: GraphLayout, href: Href
 ) -> tuple[list[Markup], float, float]:
-    """Return what stands below the graph, and the size of the whole."""
+    """Return the drawing below the graph, and the size of the whole."""
     if not extra:
         return [], layout.width, layout.height
     top = layout.height + EXTRA_GAP + NOTE_LINE
@@ -135,7 +135,7 @@ def _text_of(goal: GoalBox, width: int) -> _Text:
 
 
 def _broken(content: str, room: float, size: float, most: int) -> list[str]:
-    """Return a text in lines that fit, broken at spaces or anywhere; the last may be cut."""
+    """Return a text in lines that fit, broken at spaces if possible; the last may be cut."""
     characters = max(4, int(room / (text_width("x") * size / 12)))
     lines: list[str] = []
     rest = visible(content)
@@ -218,7 +218,7 @@ def plan_picture(lines: Sequence[PlanLine], href: Href) -> Markup:
 
 
 def _chips(line: PlanLine, begin: float, y: float, href: Href) -> tuple[list[Markup], list[float]]:
-    """Return one plan, and where the line stands behind none, one, two, … of its items."""
+    """Return one plan, and the positions of the line after none, one, two, … of its items."""
     label = f"s{line.step_index}"
     parts = [
         Markup('<a href="{}">{}</a>').format(
@@ -280,7 +280,7 @@ def _at(point: tuple[float, float]) -> str:
 
 
 def _drawing(width: float, height: float, description: str, parts: Iterable[Markup]) -> Markup:
-    """Return a picture with links in it, which a reader of the screen hears one by one."""
+    """Return a picture with links, which a screen reader announces one by one."""
     left, wide, tall = -MARGIN, ceil(width) + 2 * MARGIN, ceil(height) + 2 * MARGIN
     head = Markup(
         '<svg class="plan-graph" width="{w}" height="{h}" viewBox="{x} {x} {w} {h}" role="group" '

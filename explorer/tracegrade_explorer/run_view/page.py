@@ -1,4 +1,4 @@
-"""Brings together what the page of a run shows."""
+"""Collects the content of a run's page."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, groupby
@@ -17,7 +17,7 @@ from tracegrade_scoring.timeline.model import Step, Timeline
 from tracegrade_scoring.timeline.view import AS_RETURNED, TimelineView, mark_sentence
 
 MAX_CHARACTERS: Final = 400
-"""Of a text on the page; a link has the whole."""
+"""Length of a text on the page; a link has the whole text."""
 SHOWS: Final[Mapping[str, str]] = {
     "all": "all",
     "calls": "calls",
@@ -44,7 +44,7 @@ HEIGHTS: Final[Mapping[str, int]] = {"tool_call": 3, "plan": 3, "handoff": 3, "a
 
 
 class RunFinding(NamedTuple):
-    """What scoring found, and at which steps."""
+    """A finding of scoring, and its steps."""
 
     sentence: str
     steps: tuple[tuple[str, str], ...]
@@ -59,7 +59,7 @@ class HeadlineReason(NamedTuple):
 
     sentence: str
     href: str
-    """Of the step that shows it; '' without one."""
+    """Address of the step that shows it; '' without one."""
 
 
 class Evidence(NamedTuple):
@@ -68,11 +68,11 @@ class Evidence(NamedTuple):
     step: str
     """In words."""
     href: str
-    """Of the step, which may be one of a sub-agent."""
+    """Address of the step, which may be a sub-agent's."""
     mark: str
     """✓ ✗ or ''."""
     note: str
-    """What a metric of a user's own says of it; '' for nothing."""
+    """The note of a user's own metric; '' without one."""
 
 
 class ScoreRow(NamedTuple):
@@ -228,7 +228,7 @@ def _show_of(metric: str) -> str:
 
 
 def step_texts(view: StepView, step: Step, trajectory_id: str) -> list[dict[str, Any]]:
-    """Return the texts of a step, each cut to what a page shows, with a link to the whole."""
+    """Return the texts of a step, each cut for the page, with a link to the whole text."""
     found = []
     for text in () if is_as_returned(view) else view.texts:
         name = text.title or "content"
@@ -247,7 +247,7 @@ def step_texts(view: StepView, step: Step, trajectory_id: str) -> list[dict[str,
 
 
 def is_as_returned(view: StepView) -> bool:
-    """Return whether a step is what the agent saw of a call, and that is what it returned."""
+    """Return whether a step is the observation of a call, and equals the call's result."""
     return [text.text for text in view.texts] == [AS_RETURNED]
 
 

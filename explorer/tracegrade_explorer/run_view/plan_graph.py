@@ -1,4 +1,4 @@
-"""A run's progress in each sub-goal, and in plan items that belong to none. Pure."""
+"""A run's progress in each sub-goal, and in plan items without a sub-goal. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from tracegrade_scoring.timeline.model import RunSubGoal, Step
 
 DONE, TRIED, SKIPPED, UNREACHED, UNKNOWN = "done", "tried", "skipped", "never reached", "unknown"
 EXTRA: Final = "extra"
-"""State of what was planned and is no sub-goal."""
+"""State of a plan item that is not a sub-goal."""
 FINISHED: Final = frozenset({"complete", "completed", "done", "finished"})
 """What plans call an item that is done."""
 
@@ -35,7 +35,7 @@ class GoalBox:
 
 
 class RunCalls(NamedTuple):
-    """The calls of a run, and what is known of each."""
+    """The calls of a run, with the facts about each."""
 
     calls: Sequence[Step]
     served: Mapping[int, Sequence[str]]
@@ -59,7 +59,7 @@ class RunCalls(NamedTuple):
 
 
 class PlanGoals:
-    """The sub-goals of a run beside its plans."""
+    """The sub-goals of a run, and its plans."""
 
     def __init__(
         self, goals: Sequence[RunSubGoal], changes: Sequence[PlanChange], calls: RunCalls
@@ -88,7 +88,7 @@ class PlanGoals:
         return found
 
     def _calls_of(self, item: PlanItem) -> list[Step]:
-        """Return the calls that an item asked for: by its sub-goal, else its name and its tool."""
+        """Return the calls of a plan item: by its sub-goal, else by its name and its tool."""
         goal = self.goal_of(item)
         if goal is not None:
             return self._of_goal.get(goal, [])
@@ -99,7 +99,7 @@ class PlanGoals:
         return [both[step] for step in sorted(both)]
 
     def goal_of(self, item: PlanItem) -> str | None:
-        """Return the sub-goal that an item of a plan means: of its name, else of its tool."""
+        """Return the sub-goal of a plan item: by its name, else by its tool."""
         if item.key in self.goals:
             return item.key
         return self.calls.by_tool.get(item.tool)
@@ -109,14 +109,14 @@ class PlanGoals:
         return [self._box(goal) for goal in self.goals.values()]
 
     def extra_boxes(self) -> list[GoalBox]:
-        """Return what was planned and is no sub-goal, in the order in which it was planned."""
+        """Return plan items that are not sub-goals, in the order of the plan."""
         items = {item.key: item for change in self.changes for item in change.items}
         return [self._extra(item) for item in items.values() if self.goal_of(item) is None]
 
     def done_before(self, item: PlanItem, step: int | None) -> bool:
-        """Return whether an item was done, by the calls before a step, or before the end (None).
+        """Return whether an item was done before a step, or before the end (None).
 
-        It was if the last call for it did not fail, or its plan says so.
+        It was done if its last call did not fail, or if its plan marks it as done.
         """
         goal = self.goal_of(item)
         if step is None and goal == item.key and self.goals[goal].completed is not None:

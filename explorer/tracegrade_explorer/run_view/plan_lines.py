@@ -1,6 +1,6 @@
-"""The plans of a run as lines: a later one leaves the line before where its first undone item was.
+"""The plans of a run as lines: a new plan branches off at the first undone item of the last one.
 
-A plan that only changes how far items are is no new line. Pure.
+A plan that only changes the states of items is not a new line. Pure.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +14,7 @@ MOST_LINES: Final = 8
 MOST_ITEMS: Final = 40
 """Drawn of one plan."""
 MOST_NAMES: Final = 3
-"""Of the items that a plan adds or drops, that its line names."""
+"""Number of added or dropped items that a line names."""
 PLUS, MINUS = "+", "\u2212"
 
 DoneBefore = Callable[[PlanItem, int | None], bool]
@@ -26,7 +26,7 @@ class PlanMark(NamedTuple):
     name: str
     title: str
     state: str
-    """done | undone | dropped (a later plan went on without what was undone)."""
+    """done | undone | dropped (a later plan left the undone item out)."""
     added: bool
 
 

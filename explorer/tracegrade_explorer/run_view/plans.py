@@ -1,4 +1,4 @@
-"""The plans of a run, and what each changes of the one before. Pure."""
+"""The plans of a run, and the changes of each to the one before. Pure."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ class PlanItem(NamedTuple):
 
 
 class PlanChange(NamedTuple):
-    """One plan beside the one before."""
+    """One plan, compared with the one before."""
 
     step_index: int
     items: tuple[PlanItem, ...]
@@ -39,8 +39,8 @@ def plan_changes(plans: Iterable[tuple[int, str]]) -> list[PlanChange]:
     """Return the plans in order, each with what it changes.
 
     Args:
-        plans: Index of the step that declares it, and the plan in JSON; what is no list is left
-            out.
+        plans: Index of the step that declares each plan, and the plan in JSON. JSON that is not a
+            list is left out.
     """
     read = [(index, items) for index, text in plans if (items := tuple(_items(text)))]
     if not read:

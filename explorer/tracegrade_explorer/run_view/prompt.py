@@ -1,7 +1,7 @@
-"""The prompt of a model before a step, from its span: one message below the other. Pure.
+"""The prompt of a model before a step, from its span, message by message. Pure.
 
 Spans write it in several ways: a list of messages as JSON, a key for each part of each message, or
-an event for each message. What is written in none of them is not found.
+an event for each message. A prompt in another form is not found.
 """
 
 import re
@@ -14,14 +14,14 @@ WHOLE_KEYS: Final = (
     "gen_ai.system_instructions", "gen_ai.input.messages", "pydantic_ai.all_messages",
     "gen_ai.prompt", "traceloop.entity.input", "haystack.agent.step.llm.input",
 )  # fmt: skip
-"""Of attributes that hold all messages, or those of the system."""
+"""Keys of attributes that hold all messages, or the system messages."""
 LAST_KEY: Final = "input.value"
 """Holds everything that a span was given; read where nothing else is known."""
 PART_KEY: Final = re.compile(r"(?:llm\.input_messages|gen_ai\.prompt)\.(\d{1,6})\.(.+)")
-"""Of attributes that hold a part of one message."""
+"""Pattern of attributes that hold a part of one message."""
 EVENT: Final = re.compile(r"gen_ai\.(system|user|assistant|tool)\.message")
 MOST_CHARACTERS: Final = 1_000_000
-"""Of a prompt that is shown."""
+"""Length of a prompt on the page."""
 
 
 def prompt_text(attributes: Mapping[str, str | None], events: Iterable[Mapping[str, Any]]) -> str:
@@ -44,7 +44,7 @@ def _whole(attributes: Mapping[str, str | None]) -> Iterator[str]:
 
 
 def _parts(attributes: Mapping[str, str | None]) -> Iterator[str]:
-    """Yield the messages of which each part has a key of its own."""
+    """Yield the messages whose parts have keys of their own."""
     messages: dict[int, dict[str, str]] = {}
     for key, text in attributes.items():
         if text and (match := PART_KEY.fullmatch(key)):

@@ -1,6 +1,6 @@
--- The decisions of a run that were wrong or missed, each with what was offered.
+-- The decisions of a run that were wrong or missed, each with the offered tools.
 --
--- Of a sub-agent's run those that were made at its own steps.
+-- For a sub-agent's run, the decisions at its own steps.
 --
 -- Reads:
 --   decisions

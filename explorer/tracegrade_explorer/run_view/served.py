@@ -1,6 +1,6 @@
-"""Assigns each call of a run to the sub-goals it serves: as its span says, else by rules.
+"""Assigns each call of a run to the sub-goals it serves: by its span, else by rules.
 
-A rule that needs arguments which were cut says nothing. Source: docs/metrics.md, section 4.2.
+A rule that needs arguments does not apply to cut arguments. Source: docs/metrics.md, section 4.2.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from tracegrade_scoring.tasks.model import Task
 from tracegrade_scoring.timeline.model import Step, Timeline
 
 CUT_FLAGS: Final = frozenset({"truncated", "redacted"})
-"""Of a step whose arguments are not whole."""
+"""Flags of a step with incomplete arguments."""
 
 
 def calls_of(timeline: Timeline) -> list[Step]:
@@ -26,9 +26,9 @@ def served_goals(
     """Return by step the sub-goals that a call serves, in the order of the task file.
 
     Args:
-        calls: Of the run.
+        calls: The calls of the run.
         goals: Sub-goals that are scored; others are left out.
-        task: What the lake was scored against; None if it is not known.
+        task: The task of the last scoring; None if it is not known.
     """
     return {
         call.step_index: found for call in calls if (found := tuple(_serves(call, goals, task)))

@@ -1,4 +1,4 @@
--- Attributes and events of one span as received, of which the first copy counts.
+-- Attributes and events of one span as received; if it was sent twice, the first copy counts.
 --
 -- Reads:
 --   spans
@@ -8,7 +8,7 @@
 --   $first_date  DATE     Date on which the first span of the trace was received.
 --   $last_date   DATE     Date on which its last one was.
 -- Columns:
---   attributes  MAP(VARCHAR, VARCHAR)  Values that are no text as JSON.
+--   attributes  MAP(VARCHAR, VARCHAR)  Values that are not texts are JSON.
 --   events      VARCHAR                JSON list of name and attributes, in the order sent.
 --   end_ns      BIGINT                 NULL if too large.
 -- Order:

@@ -1,4 +1,4 @@
-"""Each step of a run on one line: a call with what it returned, observations inside their call.
+"""Each step of a run on one line: a call with its result, observations inside their call.
 
 Pure; texts come out visible, and are escaped by the template.
 """
@@ -19,10 +19,10 @@ from tracegrade_scoring.timeline.model import Step
 MOST_SHORT: Final = 160
 """Characters of arguments, of a result or of a text on a line."""
 MOST_VALUE: Final = 60
-"""Of one value among arguments."""
+"""Length of one value among arguments."""
 MOST_KEYS: Final = 8
 MOST_ITEMS: Final = 30
-"""Of a plan."""
+"""Items of a plan."""
 NO_GOAL: Final = "serves no sub-goal"
 MARKS: Final[Mapping[str, str]] = {
     "plan": "↳", "message": "■", "answer": "■", "tool_call": "·", "handoff": "→",
@@ -40,7 +40,7 @@ class StepLine(NamedTuple):
     given: str
     """Arguments of a call, else the beginning of its text."""
     returned: str
-    """'' if it is no call, or nothing is known of it."""
+    """'' if it is not a call, or has no known result."""
     findings: tuple[str, ...]
     """What was found at it and at its observations, each sentence once."""
     seen: tuple[StepView, ...]
@@ -58,7 +58,7 @@ class LineBlock(NamedTuple):
     marks: tuple[str, ...]
     lines: tuple[StepLine, ...]
     last_index: int
-    """Of the last step."""
+    """Index of the last step."""
 
 
 def line_blocks(
@@ -201,7 +201,7 @@ def _pairs(found: Mapping[str, object]) -> str:
 
 
 def _value(value: object, most: int) -> str:
-    """Return a value on a line; of a list or an object that is long how long it is."""
+    """Return a value on a line; for a long list or object, its length."""
     text = visible(orjson.dumps(value).decode())
     if len(text) <= most:
         return text

@@ -1,7 +1,7 @@
-"""Single dates of a lake, each in a connection of its own, which plans queries for few files.
+"""Single dates of a lake, each in a connection of its own, which plans queries of few files.
 
-A query of one run over the tables of all dates takes longer to plan than to run: the engine looks
-into each file for its columns.
+A query of one run over the tables of all dates takes longer to plan than to run: the engine reads
+the columns of each file.
 """
 
 import threading
@@ -35,7 +35,7 @@ TABLES: Final = (
 MAX_DATES: Final = 4
 """Dates, those asked for last: readers mostly stay within a few."""
 LIMITS: Final = Limits("10%")
-"""Of the machine, for one date."""
+"""Limits for one date, as a share of the machine."""
 
 
 class Dates:

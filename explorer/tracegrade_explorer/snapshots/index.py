@@ -1,16 +1,16 @@
-"""The index of runs: one narrow row for each, in memory, so that a list needs no file.
+"""The index of runs: one narrow row for each, in memory, so that a list reads no files.
 
 It is made some dates at a time, for what is sorted needs twice its place.
 
 Makes:
-    run_positions (from trajectories): which runs it has, and in which order
+    run_positions (from trajectories): the runs of the index, and their order
     kept_optima (from observed_optima): the same rows, read once
     kept_continued (from continued_runs): the same rows, read once
-    open_runs (from steps, trajectories): until when runs whose end has not come count as running
+    open_runs (from steps, trajectories): until when runs without an end count as running
     run_index (from custom_scores, decisions, failed_calls, failures, observed_step_scores,
         open_runs, run_positions, run_reasons, superseded_runs, trajectories, trajectory_scores):
-        `run_facts`, with the value of each metric under its name, NULL unless scored, and in
-        `<metric>_reason` why there is none; those of users' own as `own_scores` has them
+        `run_facts`, with the value of each metric under its name, NULL unless scored, and the
+        reason for NULL in `<metric>_reason`; users' own metrics as in `own_scores`
     request_texts (from run_index): seq, and the beginning of the request in small letters
 """
 
@@ -29,14 +29,14 @@ from tracegrade_scoring.run_states import LIMITS
 from tracegrade_scoring.sql import RELATIONS
 
 PART_RUNS: Final = 50_000
-"""Of whole dates that are read at a time; more only where one date has more."""
+"""Runs of whole dates that are read at a time; more only if one date has more."""
 OBSERVED: Final = ("step_efficiency", "step_ratio")
 """Metrics that are worked out as they are read."""
 OUTCOMES: Final = ("failed", "succeeded")
 SCORED_NAMES: Final = ("task_id", "task_category")
-"""Columns in which scoring's names stand before the trace's."""
+"""Columns in which scoring's names replace the trace's."""
 OTHER_REASON: Final = "other"
-"""Of a score that was not made for a reason this version does not know."""
+"""Reason for a missing score that this version does not know."""
 NAMES_OF_METRICS: Final = tuple(METRICS)
 
 
@@ -50,7 +50,7 @@ class DateSpan(NamedTuple):
 def build_index(con: DuckDBPyConnection, max_runs: int) -> None:
     """Create `run_index`, the newest run first, `request_texts`, and what is kept of the lake.
 
-    They are no temporary tables, which only one cursor would see.
+    They are not temporary tables, since only one cursor would see those.
 
     Args:
         con: Holds the tables of a lake.

@@ -1,4 +1,4 @@
-"""Keeps the newest state of a lake open, and replaces it while pages still read.
+"""Keeps the newest state of a lake open, and replaces it while pages still read it.
 
 A state is a scoring run and the build after it. A request reads one state from its beginning to
 its end. An old one is closed when the last request that reads it has ended.
@@ -28,18 +28,18 @@ MAX_RUNS: Final = 2_000_000
 """Runs in memory, about 1.2 kB each."""
 
 LIMITS: Final = Limits("20%", threads=1)
-"""Of the machine, for what is looked at beside the pages."""
+"""Limits for checks that run in addition to pages, as a share of the machine."""
 
 logger = logging.getLogger(__name__)
 
 
 class Freshness(NamedTuple):
-    """What the lake holds that no page shows yet."""
+    """Rows of the lake that no page shows yet."""
 
     version: int | None
-    """Of the raw spans; None if there are none."""
+    """Version of the raw spans; None if there are none."""
     unbuilt: int
-    """Spans and log records that a build would find new; 0 where builds follow at once."""
+    """Spans and log records that a build would find new; 0 if builds follow at once."""
 
 
 class LatestSnapshot:
@@ -107,11 +107,11 @@ class LatestSnapshot:
         self._follower.start()
 
     def wake(self) -> None:
-        """Look at once: there is something new."""
+        """Check at once: there is something new."""
         self._awake.set()
 
     def close(self) -> None:
-        """Stop looking, and free all memory once nobody reads any more."""
+        """Stop checking, and free all memory once the last reader is done."""
         self._stopped.set()
         self._awake.set()
         if self._follower:

@@ -1,4 +1,4 @@
--- Which metrics of users' own runs were scored by.
+-- The users' own metrics with scores.
 --
 -- Reads:
 --   custom_scores

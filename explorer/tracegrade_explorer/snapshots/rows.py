@@ -1,4 +1,4 @@
-"""Reads rows of the index: those of a filter page by page, one by its id, and its neighbors."""
+"""Reads rows of the index: a filter's runs page by page, one run by id, and its neighbors."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -20,15 +20,15 @@ FACTS: Final = (
     "outcome", "scored", "killed", "beside", "superseded", "step_count", "tool_call_count",
     "error_count", "cost_usd", "failures", "finding_count", "why", "request", "received_at",
 )  # fmt: skip
-"""Columns of a list beside its metrics and the state."""
+"""Columns of a list other than metrics and the state."""
 STATE: Final = "state"
 NO_ROOT: Final = f"-{0:016x}"
-"""End of the id of a run whose root has not come."""
+"""End of the id of a run whose root has not arrived."""
 OWN_SCORES: Final = ("own_values", "own_reasons")
 
 
 class RunPosition(NamedTuple):
-    """Where a run stands in the order of a filter."""
+    """The position of a run in the order of a filter."""
 
     key: float
     seq: int
@@ -55,19 +55,19 @@ class FoundRun(NamedTuple):
     seq: int
     """Its place in the index."""
     dialects: list[str]
-    """Ways of writing spans by which its spans were read."""
+    """The dialects that read its spans."""
 
     @property
     def key(self) -> dict[str, object]:
-        """What queries of the run are given."""
+        """The parameters for queries of the run."""
         return {"trajectory_id": self.trajectory_id, "date": self.date}
 
 
 class Neighbors(NamedTuple):
-    """What comes before and after a run within a filter; ids, None at an end."""
+    """The runs before and after a run within a filter; ids, None at an end."""
 
     number: int
-    """Of the run, from 1; 0 if the filter leaves it out."""
+    """Number of the run, from 1; 0 if the filter leaves it out."""
     runs: int
     previous: str | None
     following: str | None
@@ -147,7 +147,7 @@ def find_run(con: DuckDBPyConnection, name: str) -> FoundRun:
 
 
 def _begin_alike(con: DuckDBPyConnection, name: str) -> list[str]:
-    """Return some ids that begin as a name does: by its half, else its quarter, and so on."""
+    """Return some ids with the same beginning as a name: its half, else its quarter, and so on."""
     length = len(name) // 2
     while length:
         if found := read(con, "named_runs", name=name[:length]):
@@ -157,7 +157,7 @@ def _begin_alike(con: DuckDBPyConnection, name: str) -> list[str]:
 
 
 def neighbors(con: DuckDBPyConnection, run_filter: Filter, seq: int) -> Neighbors:
-    """Return what comes before and after the run at a place of the index, within a filter."""
+    """Return the runs before and after the run at a position of the index, within a filter."""
     (found,) = read_matching(con, "run_neighbors", run_filter, parameters={"seq": seq})
     beside = [found[side] for side in ("previous", "following")]
     ids = _ids(con, [seq for seq in beside if seq is not None])

@@ -1,4 +1,4 @@
-"""One scoring run of a lake as pages see it: a connection, its index, and what is asked of it."""
+"""One scoring run of a lake for pages: a connection, its index, and cached results."""
 
 import re
 import threading
@@ -30,7 +30,7 @@ from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
 from tracegrade_scoring.rendering.rows import read_rows
 
 MEMORY_LIMIT: Final = "60%"
-"""Of the machine, for two scoring runs at once while one takes the place of the other."""
+"""Share of the machine's memory, for two scoring runs while one replaces the other."""
 MAX_RESULTS: Final = 256
 """What is worked out once for a scoring run and asked for again, such as counts of filters."""
 
@@ -39,7 +39,7 @@ Row: TypeAlias = dict[str, Any]
 
 @dataclass
 class CachedResult:
-    """What was worked out, once `made`; others who ask for it meanwhile wait."""
+    """A computed result, once `made`; other readers wait for it."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     made: bool = False
@@ -47,7 +47,7 @@ class CachedResult:
 
 
 class LakeState(NamedTuple):
-    """What tells whether a snapshot is the newest."""
+    """The versions that show whether a snapshot is the newest."""
 
     run: int
     """Number of the last scoring run; 0 if there was none."""
@@ -62,7 +62,7 @@ class LakeSnapshot:
     """A lake as of one scoring run; `LatestSnapshot` opens and closes it."""
 
     lake: Lake
-    """As it goes on; pages read what one scoring run left from `con`."""
+    """The current lake; pages read the result of one scoring run from `con`."""
     con: DuckDBPyConnection
     """For cursors alone: each request has its own."""
     dates: Dates
@@ -79,9 +79,9 @@ class LakeSnapshot:
     state: LakeState
     """What it is made from."""
     own_metrics: Mapping[str, Metric]
-    """Those of users' own that runs were scored by, by name."""
+    """The users' own metrics with scores, by name."""
     prices: PricesInForce | None
-    """By which the costs of runs were worked out; None if none ever were."""
+    """Prices behind the costs of runs; None if there are none yet."""
     readers: int = 0
     """Requests under way."""
     _results: dict[object, CachedResult] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """The process that runs one query and ends: `python -m tracegrade_explorer.sql_process.child`.
 
-It reads a job as a line of JSON from stdin, writes a byte to stdout once the lake is open, and an
-answer as JSON at its end.
+It reads a job as a line of JSON from stdin. It writes a byte to stdout once the lake is open, and
+an answer as JSON at its end.
 """
 
 import sys
@@ -23,7 +23,7 @@ from tracegrade_scoring.layer import SCORES
 
 BATCH_ROWS: Final = 2_048
 MOST_BYTES: Final = 32 << 20
-"""Of an answer; rows beyond are left out, and that is said."""
+"""Size of an answer; further rows are left out, and the answer notes that."""
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
-"""A process that reads a lake for one request, one at a time, and is killed where that ends.
+"""A process that reads a lake for one request, and is killed when the request ends.
 
-It is told a job as a line of JSON on stdin, and writes a byte to stdout once the lake is open.
+It gets a job as a line of JSON on stdin, and writes a byte to stdout once the lake is open.
 """
 
 import select
@@ -17,7 +17,7 @@ import orjson
 from tracegrade_explorer.errors import TooSlow
 
 START_SECS: Final = 45.0
-"""For a process to start and open the lake, which is no fault of what is asked."""
+"""Time for a process to start and open the lake, which does not count as query time."""
 GRACE_SECS: Final = 1.0
 """After which the kernel ends a process whose explorer is gone."""
 MEMORY_BYTES: Final = 1 << 30
@@ -41,8 +41,8 @@ def reading_process(module: str, job: Mapping[str, Any]) -> Iterator[ReadingProc
     """Start a module of this package as a process, and kill it at the end.
 
     Args:
-        module: It has a `main` that reads the job.
-        job: What it is told.
+        module: A module with a `main` that reads the job.
+        job: The job for it.
 
     Raises:
         TooSlow: Several others wait already, or it does not start.

@@ -1,4 +1,4 @@
-"""Runs one query of a reader in a process of its own, and kills that after its time."""
+"""Runs one query of a reader in a process of its own, and kills it after its time."""
 
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ CHILD: Final = "tracegrade_explorer.sql_process.child"
 
 
 class Rows(NamedTuple):
-    """What a query returned."""
+    """The result of a query."""
 
     columns: Sequence[str]
     rows: list[dict[str, Any]]
@@ -41,7 +41,7 @@ def run_sql(lake: str, text: str, values: Mapping[str, str], rows: int = MAX_ROW
         rows: Rows at most.
 
     Raises:
-        QueryFailed: It is no single SELECT, or the engine refuses it.
+        QueryFailed: It is not a single SELECT, or the engine refuses it.
         SqlStopped: It took more time or memory than it may, and was killed.
         TooSlow: Several others wait already.
     """

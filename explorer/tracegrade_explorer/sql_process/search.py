@@ -33,7 +33,7 @@ CHILD: Final = "tracegrade_explorer.sql_process.search_child"
 
 
 class SearchCursor(NamedTuple):
-    """Where a search begins: on a date, behind a run."""
+    """The start of a search: a date, and a run to begin after."""
 
     date: date
     run: str = ""
@@ -41,30 +41,30 @@ class SearchCursor(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """What one search found."""
+    """The result of one search."""
 
     hits: list[dict[str, Any]]
     """Rows of `text_hits`, those of newer dates first."""
     dates: int
     """Searched to their end."""
     following: SearchCursor | None
-    """Where to go on; None if all dates have been searched."""
+    """The position to continue at; None if all dates have been searched."""
 
 
 def search(
     lake: str, text: str, dates: Sequence[date], after: SearchCursor | None = None
 ) -> Searched:
-    """Return the first steps in whose texts something is found, whatever its case.
+    """Return the first steps whose texts contain a text, in any case.
 
     It stops at `HITS`, or after `SECS`; the first date is searched to its end, or to its last hit
     that is wanted.
 
     Args:
         lake: Path or URL of the lake.
-        text: What is looked for; not empty.
-        dates: On which traces came in, in the order in which to search, at least one; the first is
-            that of `after`.
-        after: Where to begin; None for the first date's first run.
+        text: The text to find; not empty.
+        dates: Receipt dates of traces, in the order of the search, at least one; the first is that
+            of `after`.
+        after: The run to begin after; None for the first date's first run.
 
     Raises:
         SqlStopped: The first date took more time or memory than it may.
@@ -90,7 +90,7 @@ def _searched(answers: Sequence[dict[str, Any]], dates: Sequence[date]) -> Searc
 
 
 def _answers(reading: ReadingProcess, lake: str) -> Iterator[dict[str, Any]]:
-    """Yield what is said of each date until the time is over."""
+    """Yield the answer for each date until the time is over."""
     lines, begun, found = _Lines(reading), time.monotonic(), 0
     why = f"a date took longer than {DATE_SECS:g} s"
     while line := lines.read(begun + (SECS if found else DATE_SECS)):
@@ -114,7 +114,7 @@ class _Lines:
         self._unread = reading.first
 
     def read(self, until: float) -> bytes:
-        """Return the next line; b"" if the output ends, or a time is reached, before it is."""
+        """Return the next line; b"" if the output ends, or a time is reached, before that."""
         while b"\n" not in self._unread:
             left = until - time.monotonic()
             if left <= 0 or not select.select([self._output], [], [], left)[0]:

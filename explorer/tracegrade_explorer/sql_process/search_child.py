@@ -1,7 +1,8 @@
 """The process that searches texts: `python -m tracegrade_explorer.sql_process.search_child`.
 
-It reads a job as a line of JSON from stdin, writes a byte to stdout once the lake is open, and a
-line of JSON for each date that it has searched, so that whoever stops it keeps what was found.
+It reads a job as a line of JSON from stdin, and writes a byte to stdout once the lake is open. It
+writes a line of JSON for each date that it has searched, so that the results survive when it is
+stopped.
 """
 
 import sys
