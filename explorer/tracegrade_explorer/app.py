@@ -370,7 +370,7 @@ def _body(answer: PageResponse, request: PageRequest) -> bytes:
         return render.render_json(answer)
     if request.form == "csv":
         if not answer.columns:
-            msg = "this page is no table; .json has it"
+            msg = "this page is not a table; use .json"
             raise PageMissing(msg)
         return render.render_csv(answer)
     return render.render_html(answer, request)

@@ -16,11 +16,12 @@ def ui(  # noqa: PLR0913, PLR0917 - one parameter per option
         str, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder or URL.", metavar="LAKE")
     ],
     listen: Annotated[
-        str, typer.Option(help="Where to listen; port 0 is a free one.", metavar="HOST:PORT")
+        str,
+        typer.Option(help="Address to listen on; port 0 picks a free port.", metavar="HOST:PORT"),
     ] = "127.0.0.1:8321",
     host_name: Annotated[
         list[str] | None,
-        typer.Option(help="Another name under which browsers reach it; repeatable."),
+        typer.Option(help="Another host name that browsers use for it; repeatable."),
     ] = None,
     token_file: Annotated[
         Path | None,
@@ -81,8 +82,8 @@ def ui(  # noqa: PLR0913, PLR0917 - one parameter per option
     label_as: Annotated[
         str | None,
         typer.Option(
-            help="Let whoever reaches it label runs as this person; loopback alone. Elsewhere the "
-            "token file says who may.",
+            help="Let every caller label runs as this person; only on loopback. Elsewhere the "
+            "token file names the labelers.",
             metavar="NAME",
         ),
     ] = None,

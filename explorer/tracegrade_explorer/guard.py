@@ -254,7 +254,7 @@ def _unfit(scope: Scope, headers: Headers, rules: Rules) -> Refusal | None:
     if host not in rules.hosts:
         return Refusal(
             421, "Another host was meant",
-            "The request names a host that is not ours; `ui --host-name NAME` adds one.",
+            "The request names an unknown host; `ui --host-name NAME` adds one.",
         )  # fmt: skip
     if posts and not _from_own_page(scope["path"], headers, rules):
         return Refusal(403, "A page of another site asked", "It may link here, and nothing else.")
@@ -271,8 +271,8 @@ def _from_own_page(path: str, headers: Headers, rules: Rules) -> bool:
     """Return whether the browser states that a form comes from one of our pages.
 
     Requests that write need this statement: from `Sec-Fetch-Site`, else from `Origin`, which is
-    `null` for pages that send no referrer, such as ours. A program sends neither, and shows its
-    token in a header.
+    `null` for pages that send no referrer, as these pages do. A program sends neither, and shows
+    its token in a header.
     """
     site, origin = headers.get("sec-fetch-site"), headers.get("origin", "null")
     if origin != "null" and origin.partition("://")[2].lower() not in rules.hosts:

@@ -143,7 +143,7 @@ def _address(options: Options) -> Address:
         msg = f"--no-token is for loopback alone, not for {address}; leave it out"
         raise UnsafeAddress(msg)
     if address.host in WILDCARDS and not options.host_names:
-        msg = f"{address} is no name that a browser uses; give those it uses with --host-name NAME"
+        msg = f"{address} is not a name for browsers; give the names to use with --host-name NAME"
         raise UnsafeAddress(msg)
     return address
 

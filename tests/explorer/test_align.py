@@ -154,7 +154,7 @@ def test_texts_of_which_something_was_taken_out_are_not_the_same(
         ([{"tool_name": "a"}, THOUGHT], [],
          "Both called the same tools, but the arguments of 1 call are not recorded."),
         ([call("a"), THOUGHT], [call("a"), {**THOUGHT, "content": "well"}],
-         "Both made the same calls; 1 text of theirs differs."),
+         "Both made the same calls; 1 text differs."),
     ],
 )  # fmt: skip
 def test_runs_that_do_not_part_are_said_to_share_what_is_known(

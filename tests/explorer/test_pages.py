@@ -299,7 +299,7 @@ def test_a_run_that_is_no_attempt_says_which_kind(tmp_path: Path) -> None:
 
     assert page.count(">†<") == 2
     assert page.count('"killed on purpose"') == 1
-    assert page.count('"sent beside the run of its trial"') == 1
+    assert page.count('"sent in addition to the run of its trial"') == 1
     assert counted == 1
 
 

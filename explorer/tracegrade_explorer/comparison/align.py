@@ -18,8 +18,8 @@ UNRECORDED: Final = "unrecorded"
 FIRST, SECOND = "only_first", "only_second"
 WORDS: Final = {
     SAME: "same",
-    TEXT: "said in other words",
-    UNRECORDED: "not recorded, so nobody can tell whether it is the same",
+    TEXT: "in other words",
+    UNRECORDED: "not recorded, so it may differ",
     ARGUMENTS: "other arguments, or another plan",
     TOOL: "other tool",
     FIRST: "only in A",

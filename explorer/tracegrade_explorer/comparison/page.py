@@ -69,9 +69,7 @@ def agreement(pairs: Sequence[Pair]) -> str:
         lacking = words.count(calls[UNRECORDED], "call")
         sentence = f"Both called the same tools, but the arguments of {lacking} are not recorded"
     if texts[TEXT]:
-        sentence += f"; {words.count(texts[TEXT], 'text')} of theirs differ" + "s" * (
-            texts[TEXT] == 1
-        )
+        sentence += f"; {words.count(texts[TEXT], 'text')} differ" + "s" * (texts[TEXT] == 1)
     elif texts[SAME]:
         sentence += " and said the same" if set(texts) == {SAME} and not calls[UNRECORDED] else ""
     if texts[UNRECORDED]:

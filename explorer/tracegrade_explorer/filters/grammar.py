@@ -280,7 +280,7 @@ def _number(key: str, text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        msg = f"{key}={text} is no range; write {key}=0..0.5, {key}=2.., {key}=~ or one number"
+        msg = f"{key}={text} is not a range; write {key}=0..0.5, {key}=2.., {key}=~ or one number"
         raise BadFilter(msg)
     return value + 0.0  # no negative zero, which would be another address
 
@@ -329,7 +329,7 @@ def _dates(text: str) -> tuple[date, date]:
     except ValueError:
         dates = date.max, date.min
     if dates[0] > dates[1]:
-        msg = f"received={text} is no date; write 2026-11-21, or 2026-11-01..2026-11-21"
+        msg = f"received={text} is not a date; write 2026-11-21, or 2026-11-01..2026-11-21"
         raise BadFilter(msg)
     return dates
 

@@ -12,7 +12,7 @@ from tracegrade_scoring.rendering.times import utc_now
 from tracegrade_scoring.run_states import RunState
 
 MARKS: Final = {"succeeded": "✓", "failed": "✗", None: "?"}
-BESIDE: Final = "sent beside the run of its trial"
+BESIDE: Final = "sent in addition to the run of its trial"
 UNSCORED: Final = "not scored yet"
 STATE_WORDS: Final[Mapping[RunState, str]] = {
     RunState.RUNNING: "running",

@@ -138,7 +138,7 @@ def _for_programs(request: PageRequest, timeline: Timeline) -> PageContent:
 def _first(own: dict[str, str]) -> int:
     text = own.get("from", "0")
     if not text.isascii() or not text.isdecimal() or len(text) > 9:
-        msg = f"from={text} is no step; give the index of one, or leave it out"
+        msg = f"from={text} is not a step; give the index of one, or leave it out"
         raise BadFilter(msg)
     return int(text)
 

@@ -243,14 +243,14 @@ def _other_chips(run_filter: Filter) -> Iterator[Chip]:
         which = {"all": "sub-agents' runs too", "sub_agent": "sub-agents' runs"}[run_filter.level]
         yield Chip(which, links.runs(run_filter.replaced(level="root")))
     if run_filter.counted is not None:
-        which = "that count in rates" if run_filter.counted else "that count in no rate"
+        which = "that count in rates" if run_filter.counted else "that do not count in rates"
         yield Chip(which, links.runs(run_filter.replaced(counted=None)))
     yield from _end_chips(run_filter)
 
 
 def _end_chips(run_filter: Filter) -> Iterator[Chip]:
     if run_filter.complete is not None:
-        which = "whose end has come" if run_filter.complete else "no end of which has come"
+        which = "with an end" if run_filter.complete else "without an end"
         yield Chip(which, links.runs(run_filter.replaced(complete=None)))
     if run_filter.state is not None:
         which = STATE_WORDS[run_filter.state]

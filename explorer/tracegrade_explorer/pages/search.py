@@ -79,7 +79,7 @@ def _cursor(given: dict[str, str]) -> SearchCursor | None:
     try:
         return SearchCursor(date.fromisoformat(received), given.get("run", ""))
     except ValueError:
-        msg = f"date={received[:80]} is no date; write 2026-11-21, or leave it out"
+        msg = f"date={received[:80]} is not a date; write 2026-11-21, or leave it out"
         raise BadFilter(msg) from None
 
 

@@ -134,7 +134,7 @@ class LatestSnapshot:
             except (TracegradeError, duckdb.Error, OSError) as error:
                 if str(error) != warned:
                     warned = str(error)
-                    logger.warning("pages stay as they are: %s", warned)
+                    logger.warning("pages are not refreshed: %s", warned)
 
     def _take(self) -> LakeSnapshot:
         begun = time.monotonic()

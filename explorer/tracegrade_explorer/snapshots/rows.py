@@ -142,7 +142,7 @@ def find_run(con: DuckDBPyConnection, name: str) -> FoundRun:
         raise PageMissing(msg)
     msg = f"no run has the id '{name}'; /runs lists those that there are"
     if near := _begin_alike(con, name):
-        msg += f", of which these begin alike: {', '.join(near)}"
+        msg += f"; these begin alike: {', '.join(near)}"
     raise PageMissing(msg)
 
 
@@ -171,7 +171,7 @@ def _beginning(con: DuckDBPyConnection, run_filter: Filter) -> RunPosition | Non
     everywhere = Filter(level="all", sort=run_filter.sort, descending=run_filter.descending)
     position = _position(con, everywhere, run_filter.after)
     if position is None:
-        msg = f"no run has the id '{run_filter.after}', after which to go on; leave out after="
+        msg = f"no run has the id '{run_filter.after}' to continue after; leave out after="
         raise PageMissing(msg)
     return position
 
