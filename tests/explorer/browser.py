@@ -49,12 +49,12 @@ LOW_CONTRAST = """() => {
     .filter((each) => [...each.childNodes].some(isText) && each.checkVisibility() && low(each))
     .map((each) => `${each.tagName} ${each.className}: ${each.textContent.trim().slice(0, 40)}`);
 }"""
-"""Texts of which less than 4.5 : 1 tells them from their background (WCAG 2.2, 1.4.3)."""
+"""Texts with a contrast of less than 4.5 : 1 to their background (WCAG 2.2, 1.4.3)."""
 
 
 @dataclass
 class Watched:
-    """A page in a browser, and whatever it said or asked of others."""
+    """A page in a browser, with its messages and its requests to other hosts."""
 
     page: Page
     base: str
@@ -116,7 +116,7 @@ def chromium() -> Iterator[Browser]:
 
 @contextmanager
 def watched(browser: Browser, base: str, **options: object) -> Iterator[Watched]:
-    """Open an empty page of which everything is noted."""
+    """Open an empty page that records everything."""
     context: BrowserContext = browser.new_context(**options)  # type: ignore[arg-type]
     context.set_default_timeout(120_000)
     context.add_init_script(VIOLATIONS)

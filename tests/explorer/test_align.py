@@ -70,7 +70,7 @@ def test_thoughts_are_never_aligned_across_a_call() -> None:
 
 
 def test_calls_that_did_not_end_well_say_how() -> None:
-    """One that waits is told like one that failed; of the others nothing has to be said."""
+    """A waiting call is named like a failed one; the others need no note."""
     statuses = ("ok", "error", "not_executed", "interrupted", "unknown")
     told_by = [{**call("send"), "status": status} for status in statuses]
 
@@ -104,7 +104,7 @@ def test_texts_that_differ_are_not_called_the_same(kind: str) -> None:
 
 
 def test_what_is_not_recorded_is_neither_the_same_nor_different() -> None:
-    """No text, no arguments, or arguments of which something was cut out equal nothing."""
+    """Missing texts, missing arguments and cut arguments equal nothing."""
     lacking = {"kind": "answer", "role": "assistant"}
     cut = {**call("pay", '{"card": "[redacted]"}'), "flags": ["redacted"]}
     runs = steps(THOUGHT, call("a"), {"tool_name": "b"}, cut, lacking)

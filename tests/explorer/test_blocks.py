@@ -1,4 +1,4 @@
-"""Long runs are folded where nothing happens, and plans are told by what they change."""
+"""Long runs are folded where nothing happens, and plans are shown by their changes."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def view(step: Step, marks: tuple[str, ...] = ()) -> StepView:
 
 
 def folded(found: list[Step], marks: dict[int, str] | None = None) -> list[StepBlock]:
-    """Return the blocks of steps of which some are marked."""
+    """Return the blocks of steps, some of them marked."""
     told = marks or {}
     views = [view(step, (told[step.step_index],) if step.step_index in told else ())
              for step in found]  # fmt: skip
@@ -43,7 +43,7 @@ def test_equal_calls_in_a_row_are_one_fold() -> None:
 
 
 def test_a_fold_says_that_results_differ() -> None:
-    """Polling is no loop."""
+    """Polling is not a loop."""
     found = steps(call("a"), seen(0, "1"), call("a"), seen(2, "2"), call("a"), seen(4, "2"))
     assert folded(found)[0].title == "a \u00d7 3, same arguments, 2 different results"
 
@@ -80,7 +80,7 @@ def test_a_plan_is_told_by_what_it_changes() -> None:
 
 
 def test_plans_of_any_shape_are_read() -> None:
-    """Whatever JSON stands there; what is no list is no plan."""
+    """Any JSON may be in the field; only a list is a plan."""
     odd = ["{}", "null", '[[1], null, 3, {"text": {"x": 1}}]', "[" * 5000, "[]", '"a"']
     changes = plan_changes(enumerate(odd))
     assert [change.step_index for change in changes] == [2]

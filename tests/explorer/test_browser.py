@@ -299,7 +299,7 @@ def test_pages_work_without_javascript(browser: Browser, base: Base) -> None:
 
 @pytest.mark.slow
 def test_a_reader_chooses_the_colors_without_javascript(browser: Browser, base: Base) -> None:
-    """They are kept from page to page, whatever the system has, until the system's are wanted."""
+    """They are kept from page to page, until the user chooses the system's."""
     ground = "getComputedStyle(document.body).backgroundColor"
     with watched(browser, base("sample"), java_script_enabled=False, color_scheme="light") as seen:
         seen.open("/runs?agent=files&sort=-tsa")

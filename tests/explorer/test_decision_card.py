@@ -49,7 +49,7 @@ class Page(NamedTuple):
 
 
 def fill(tables: Tables) -> str:
-    """Insert a run with a wrong tool, wrong arguments, a call that nobody expects, and none."""
+    """Insert a run with a wrong tool, wrong arguments, an unexpected call, and no call."""
     run = tables.run(task_id="bill", offered_tools=json.dumps(TOOLS), trace_id="asked")
     tables.insert("raw_spans", trace_id="asked", span_id="asked", collector_id="made", wal_seq=9,
                   attributes={"gen_ai.prompt": f"Pay 40 {HOSTILE}"}, received_ns=9,

@@ -20,7 +20,7 @@ UNSCORED = 3
 
 
 def fill(tables: Tables) -> tuple[str, str]:
-    """Insert a run whose sub-agent decided wrongly, and runs of which nothing was found.
+    """Insert a run whose sub-agent decided wrongly, and runs without findings.
 
     Returns:
         The run, and that of its sub-agent.

@@ -61,7 +61,7 @@ def filters(draw: st.DrawFn) -> Filter:
 @settings(max_examples=many(40))
 @given(filters())
 def test_a_filter_is_its_address(wanted: Filter) -> None:
-    """What an address says is said by one address, whatever the names."""
+    """Every filter has exactly one address, with any names."""
     assert parse_query(to_query(wanted)) == wanted
     assert to_query(parse_query(to_query(wanted))) == to_query(wanted)
 
@@ -100,7 +100,7 @@ def test_every_value_of_a_filter_is_a_parameter(wanted: Filter) -> None:
     ],
 )
 def test_equal_filters_are_equal_addresses(one: str, other: str) -> None:
-    """Order, repetition and spelling are no difference."""
+    """Order, repetition and spelling do not matter."""
     one = one.replace("&add=", "")
     assert to_query(parse_query(one)) == to_query(parse_query(other))
 
@@ -109,12 +109,12 @@ def test_equal_filters_are_equal_addresses(one: str, other: str) -> None:
     ("query", "words"),
     [
         ("tas=0..1", "did you mean 'task'"),
-        ("tsa=high", "tsa=high is no range"),
+        ("tsa=high", "tsa=high is not a range"),
         ("tsa=1..0", "ends before it begins"),
-        ("tsa=nan", "is no range"),
-        ("steps=..inf", "is no range"),
+        ("tsa=nan", "is not a range"),
+        ("steps=..inf", "is not a range"),
         ("since=tomorrow", "is not a time; write 2026-11-21"),
-        ("received=2026-02-01..2026-01-01", "is no date"),
+        ("received=2026-02-01..2026-01-01", "is not a date"),
         ("sort=-agent", "sort 'agent' is not known"),
         ("level=child", "level 'child' is not known"),
         ("cols=tsa,nothing", "cols 'nothing' is not known"),

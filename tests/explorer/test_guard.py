@@ -103,7 +103,7 @@ def test_the_token_leads_to_no_other_host(path: str) -> None:
     ],
 )
 def test_a_token_is_shown_in_a_cookie_or_as_bearer(headers: dict[str, str], status: int) -> None:
-    """And nowhere else; what is no cookie is none."""
+    """Only there; text that is not a cookie is ignored."""
     assert web().get("/", headers=headers).status_code == status
 
 
@@ -124,7 +124,7 @@ def test_a_token_is_shown_in_a_cookie_or_as_bearer(headers: dict[str, str], stat
     ],
 )
 def test_a_request_names_a_host_of_ours(host: str, status: int) -> None:
-    """A name of somebody else that leads here (DNS rebinding) is refused."""
+    """A foreign name that leads here (DNS rebinding) is refused."""
     assert web(token=False).get("/", headers={"host": host}).status_code == status
 
 
@@ -151,7 +151,7 @@ def test_other_sites_may_link_and_nothing_else(
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "TRACE", "PATCH"])
 def test_pages_are_only_read(method: str) -> None:
-    """Nothing is written, and no other origin is told what it may send."""
+    """Nothing is written, and no other origin learns what it may send."""
     answer = web(token=False).request(method, "/")
     assert answer.status_code == 405
     assert not [name for name in answer.headers if name.startswith("access-control")]

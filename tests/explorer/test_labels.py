@@ -219,7 +219,7 @@ def test_nobody_labels_who_may_not(lake: Lake) -> None:
 
 
 def test_the_token_file_says_who_may(tmp_path: Path) -> None:
-    """By name and permission; other tokens name nobody."""
+    """By name and permission; other tokens have no name."""
     file = tmp_path / "readers.toml"
     digests = {who: hashlib.sha256(who.encode()).hexdigest() for who in ("ann", "bob", "cyd")}
     file.write_text(
@@ -240,7 +240,7 @@ def test_some_names_are_refused(name: str) -> None:
 
 
 def test_label_as_is_for_loopback_alone(lake: Lake) -> None:
-    """Elsewhere whoever reaches it would label in one name."""
+    """Elsewhere all callers would label with one name."""
     options = Options("192.0.2.1:0", insecure=True, label_as="ann")
     with pytest.raises(NameRefused, match="--label-as is for loopback alone"):
         serve(str(lake.root), options, print)

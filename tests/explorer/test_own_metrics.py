@@ -86,7 +86,7 @@ def test_trend_of_an_own_metric_is_its_release_score(web: TestClient, lake: Path
 
 
 def test_steps_that_an_own_metric_names_stand_beside_its_score(web: TestClient) -> None:
-    """Each is a link, with what the metric says of it, which is no markup."""
+    """Each is a link with the metric's note, which is escaped."""
     (run, *_) = web.get("/runs.json?many_calls=1..").json()["rows"]
     page = web.get(f"/runs/{run['trajectory_id']}").text
     row = page.split('title="Calls of a run, a count."', 1)[1].split("</tr>", 1)[0]

@@ -257,7 +257,7 @@ def test_texts_of_a_trace_are_escaped_and_never_cut_without_a_whole_one() -> Non
 
 
 def test_lines_of_plans_do_not_cover_one_another() -> None:
-    """Items of a plan stand side by side, whatever they are called."""
+    """Items of a plan are side by side, with any names."""
     texts = ", ".join(f'"{"w" * size}"' for size in (1, 30, 8, 200))
     lines = plan_lines(plan_changes([(0, f"[{texts}]")]), lambda item, step: False, [])
     drawn = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"',

@@ -23,7 +23,7 @@ from tracegrade_scoring.tasks.ground_truth import task_file
 
 
 def test_two_values_of_one_thing_are_found() -> None:
-    """Rounding noise is no difference; a number beside none is one."""
+    """Rounding noise is not a difference; a number next to NULL is one."""
     told = ShownNumbers()
     for thing, values in {"alike": (0.1 + 0.2, 0.3), "apart": (1, 2), "absent": (1, None)}.items():
         for place, value in zip(("page", "report"), values, strict=True):
@@ -71,7 +71,7 @@ def test_tau_bench_has_the_same_numbers_everywhere(tmp_path: Path, shared_data: 
 
 @pytest.mark.slow
 def test_workbench_has_the_same_numbers_everywhere(tmp_path: Path, shared_data: Path) -> None:
-    """400 runs of two models, some of which one model alone has. Source: [Styles 2024]."""
+    """400 runs of two models; some exist for only one model. Source: [Styles 2024]."""
     folder, runs = shared_data / "workbench", list[dict[str, object]]()
     with (
         gzip.open(folder / "runs.jsonl.gz", "rt") as made,

@@ -134,7 +134,7 @@ def test_an_empty_lake_has_nothing_to_search(empty_lake: Path) -> None:
 
 
 def test_each_place_of_a_text_is_marked() -> None:
-    """Whatever its case, and whatever signs it has."""
+    """In any case, and with any characters."""
     found = [*pieces("a+b, A+B", "a+b")]
     assert [(piece.text, piece.found) for piece in found] == [
         ("a+b", True), (", ", False), ("A+B", True),

@@ -120,7 +120,7 @@ def test_saved_query_runs_when_its_form_is_sent(web: TestClient) -> None:
 def test_an_address_shows_a_saved_query_and_runs_nothing(
     web: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In none of its forms, whatever it says; the values that it has stand in the form."""
+    """Not in any of its forms, with any text; its values are in the form."""
     monkeypatch.setattr(sql_process, "CHILD", "of.no.process")
     name = next(name for name, each in saved().items() if each.parameters)
     field = saved()[name].parameters[0]
@@ -183,7 +183,7 @@ WITHOUT_END = (
 def test_a_query_without_end_is_killed(
     sample_lake: Lake, monkeypatch: pytest.MonkeyPatch, texts: tuple[str, ...]
 ) -> None:
-    """After its time, or for want of memory, whichever comes first; the next one runs."""
+    """After its time, or when memory runs out; the next query runs."""
     monkeypatch.setattr(sql_process, "SECS", 1.0)
     for text in texts:
         with pytest.raises(SqlStopped, match="the query was stopped"):

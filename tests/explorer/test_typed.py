@@ -52,7 +52,7 @@ def test_keys_and_names_are_offered(web: TestClient) -> None:
 
 
 def test_conversations_are_offered(web: TestClient) -> None:
-    """Those that contain what is typed, whatever its case; and that of none is known."""
+    """Names that contain the typed text in any case; and the entry for unknown."""
     assert offered(web, "conversation=K") == ["conversation=k "]
     assert offered(web, "conversation=") == ["conversation=k ", "conversation=~ "]
     assert offered(web, "conversation=nothing") == []

@@ -34,14 +34,14 @@ OPENAI_AGENTS = {
     "__halluc": [THOUGHT, 'tool_call nope_tool {"city":"Paris"} not_executed'],
     "__toolerror": [THOUGHT, f"{CALL} error", f"observation {MASKED}", THOUGHT, ANSWER],
 }
-# Here a thought is told by the input of the next model call alone: what no call follows is lost.
+# Here only the input of the next model call has the thought: what no call follows is lost.
 OPENAI_AGENTS_OTEL = {
     "": [THOUGHT, f"{CALL} ok", "observation 22C in Paris", ANSWER],
     "__halluc": ['tool_call nope_tool {"city":"Paris"} not_executed'],
     "__toolerror": [THOUGHT, f"{CALL} error", f"observation {MASKED}", ANSWER],
 }
 LAST_THOUGHT = "thought I have the answer now."
-# Python's print of the items of a response, of which the last one counts alone if it is a text.
+# Python's print of the items of a response, only the last one counts, if it is a text.
 OPENAI_AGENTS_V2 = OPENAI_AGENTS_OTEL | {
     "__halluc": [THOUGHT, *OPENAI_AGENTS_OTEL["__halluc"]],
     "__toolerror": [
@@ -144,7 +144,7 @@ VERCEL_V6 = VERCEL | {
         ANSWER,
     ],
 }
-# Its own file tools; what the model asked for is told by nothing but the tools that ran.
+# Its own file tools; only the tools that ran show the model's requests.
 CLAUDE_CODE = {
     "": [SAID, f"{READ} ok", "observation Paris: 22C\n", ANSWER],
     "__halluc": [SAID, ANSWER],
@@ -225,7 +225,8 @@ LLAMA_INDEX = unthought(
         [f"{CALL} error", "observation weather backend down"],
     )
 )
-# Here the call of a tool that does not exist has a span, and the thought that led to it is told.
+# Here the call of a tool that does not exist has a span, and the thought that led to it is
+# recorded.
 LLAMA_INDEX_TRACELOOP = {
     variant: [THOUGHT, *(step.replace("not_executed", "error") for step in steps)]
     for variant, steps in LLAMA_INDEX.items()
@@ -453,7 +454,7 @@ GOOGLE_GENAI_OLD = {
     "": [*FROM_TOOL, LAST_THOUGHT, ANSWER],
     "__toolerror": [f"{CALL} error", LAST_THOUGHT, ANSWER],
 }
-# Before version 3 one span ran whatever a message requested, tools that do not exist too.
+# Before version 3 one span ran everything that a message requested, tools that do not exist too.
 NOT_FOUND = "observation Tool 'nope_tool' not found. Available tools: get_weather"
 HAYSTACK = unthought(
     told(

@@ -59,7 +59,7 @@ def test_a_model_costs_what_it_costs_in_the_lake(tmp_path: Path, model: str) -> 
 
 
 def test_each_token_has_one_price() -> None:
-    """What a cache has is no fresh input, reasoning no visible output."""
+    """Cached tokens are not fresh input, and reasoning is not visible output."""
     assert COUNTS.by_kind() == (500, 400, 100, 30, 20)
     assert COUNTS.total == 1050
 

@@ -59,7 +59,7 @@ class Built(NamedTuple):
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """A single capture, built; whoever changes anything does so in a copy."""
+    """A single capture, built; a test that changes anything uses a copy."""
     lake = Lake.create(tmp_path_factory.mktemp("one") / "lake")
     land(lake, capture(CAPTURES[0]))
     return Built(lake, build(lake), contents(lake))
@@ -101,7 +101,7 @@ def test_full_build_makes_lost_rows_again(one: Built, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def at_once(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """All CAPTURES, built at once; whoever builds them again finds the same rows, or fails."""
+    """All CAPTURES, built at once; a second build finds the same rows, or fails."""
     lake = Lake.create(tmp_path_factory.mktemp("at-once") / "lake")
     land(lake, *map(capture, CAPTURES))
     return Built(lake, build(lake), contents(lake))
@@ -224,7 +224,7 @@ def test_each_collector_has_its_own_watermark(one: Built, tmp_path: Path) -> Non
 
 
 def test_log_records_that_land_late_make_their_trace_new(lake: Lake) -> None:
-    """Messages told by log records change the steps of a trace that was built without them."""
+    """Messages in log records change the steps of a trace that was built without them."""
     land(lake, capture("otel-events_openai-v2"), seq=5)
     build(lake)
     assert story(lake) == []

@@ -54,7 +54,7 @@ def test_calls_without_a_parent_are_a_run_each_and_are_counted(lake: Lake) -> No
 
 
 def test_what_a_server_did_for_an_unknown_client_is_no_run(lake: Lake) -> None:
-    """A server of MCP that is told of no trace begins one for each call; it is counted."""
+    """An MCP server without a trace context begins a trace for each call; it is counted."""
     land(lake, capture("mcp_server"))
     summary = build(lake)
 
@@ -64,7 +64,7 @@ def test_what_a_server_did_for_an_unknown_client_is_no_run(lake: Lake) -> None:
 
 @built_together
 def test_calls_of_one_trace_are_one_run() -> Scene:
-    """A span around them that is no agent's is enough."""
+    """A span around them that is not an agent's is enough."""
     said = [message("assistant", "Yes.")]
     lake = yield [span(1, ms=9), *(model(n, 1, at=n, said=said) for n in (2, 3))]
 
@@ -92,7 +92,7 @@ def test_calls_in_no_trajectory_are_counted_by_reason(lake: Lake) -> None:
 
 @built_together
 def test_message_without_content_is_not_the_one_before() -> Scene:
-    """What a user said in a message of which nothing was recorded is not known."""
+    """The user's text in a message without recorded content is not known."""
     said = [message("assistant", "No.")]
     last = [message("user", "And in Rome?"), message("user")]
     heard = [[ASKED, message("assistant", "Yes."), each] for each in last]
@@ -115,7 +115,7 @@ REFUSALS = {
 
 @pytest.fixture(scope="module")
 def first_steps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The first step of a run whose model was told this of its call."""
+    """The first step of a run whose model got this result of its call."""
     heard = [[ASKED, CALLED, message("tool", response(told, "c1"))] for told in REFUSALS]
     runs = [
         [agent(1), model(2, 1, at=1, said=[CALLED]), model(3, 1, at=5, heard=each)]

@@ -54,7 +54,7 @@ def test_every_view_says_what_a_row_is(scored: Lake) -> None:
 
 
 def test_columns_of_an_earlier_version_have_texts_too(lake: Lake) -> None:
-    """What its files lack is no hindrance, nor is a table that nobody declares."""
+    """Missing columns in its files do not matter, and undeclared tables do not either."""
     column = Column("trajectory_id", pa.string(), "")
     for name in ("decisions", "model_prices"):
         table = Table(name, "", (column,), partition_by=())

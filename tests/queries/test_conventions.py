@@ -87,7 +87,7 @@ FORMS: dict[str, Callable[[Row, list[Row], Row], Row]] = {
 
 
 def told_in(form: Callable[[Row, list[Row], Row], Row]) -> list[Row]:
-    """Return a run whose messages are told in this form."""
+    """Return a run whose messages are in this form."""
     arguments = {"gen_ai__tool__call__arguments": '{"city": "Paris"}'}
     return [
         agent(1),

@@ -83,7 +83,7 @@ def land_results(lake: Lake, *records: Row, seq: int = 1) -> None:
 
 
 def verdicts(lake: Lake) -> dict[int, list[tuple[object, ...]]]:
-    """Return what is said of which run of each trace; None is the trace as a whole."""
+    """Return the verdicts on each run of each trace; None is the trace as a whole."""
     told: dict[int, list[tuple[object, ...]]] = {}
     for row in rows(lake, "SELECT * FROM verdicts ORDER BY ALL"):
         trace, _, run = row["trajectory_id"].partition("-")
@@ -144,7 +144,7 @@ class EvaluationRun(NamedTuple):
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> EvaluationRun:
-    """All of them, built at once; whoever changes anything does so in a copy."""
+    """All of them, built at once; a test that changes anything uses a copy."""
     lake = Lake.create(tmp_path_factory.mktemp("evaluations") / "lake")
     success = {"gen_ai.evaluation.name": "success"}
     passed = event_of({**success, "gen_ai.evaluation.score.label": "pass"})
@@ -189,7 +189,7 @@ def test_result_may_be_an_event_of_the_span(told: EvaluationRun) -> None:
 
 
 def test_later_result_replaces_the_earlier(told: EvaluationRun, tmp_path: Path) -> None:
-    """The last evaluation of the agent counts, whichever arrived first; a build adds it once."""
+    """The last evaluation of the agent counts, in any order of arrival; a build adds it once."""
     lake = told.copied(tmp_path)
     late = [result(1, at=7, score=0.5), result(1, at=6, score=0.75), result(2, at=9, score=0.25)]
     land_results(lake, *late, seq=2)
@@ -207,7 +207,7 @@ def test_score_that_was_sent_out_and_came_back_is_no_verdict(told: EvaluationRun
 def test_score_that_came_back_makes_no_trace_be_built_again(
     told: EvaluationRun, tmp_path: Path
 ) -> None:
-    """It is no news of its trace, beside which an evaluator's result is; each lands once."""
+    """It does not count as new for its trace; an evaluator's result does; each lands once."""
     lake = told.copied(tmp_path)
     (before,) = rows(lake, RECEIVED)
     scoped = {"scope": {"name": "tracegrade.scoring"}, "logRecords": [result(1, at=9, score=1.0)]}
@@ -226,7 +226,7 @@ def test_score_that_came_back_makes_no_trace_be_built_again(
 
 
 def test_what_an_evaluator_does_is_no_work_of_the_agent(lake: Lake) -> None:
-    """Its model calls are no steps of the run around it, and no run where it stands alone."""
+    """Its model calls are not steps of the run around it, and not a run if it is alone."""
     said = [message("assistant", "It is 22C.")]
     judge = [message("assistant", "hallucinated", request("lookup", "c1"))]
     by_kind: Row = {"openinference__span__kind": "EVALUATOR"}

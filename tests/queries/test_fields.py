@@ -164,7 +164,7 @@ CASES: dict[str, tuple[list[Row], Row]] = {
         [agent(1, sk__available_functions="Weather-get,Time-now"), model(2, 1, said=ASKS)],
         {"offered": ["Weather-get", "Time-now"]},
     ),
-    "a model call by an operation that nobody knows": (
+    "a model call by an unknown operation": (
         [
             agent(1),
             model(2, 1, said=ASKS, gen_ai__operation__name="aquery", gen_ai__request__model="m"),
@@ -350,7 +350,7 @@ def declared(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
 
 
 def test_the_resource_names_task_trial_and_mode_of_spans_that_do_not(declared: list[Row]) -> None:
-    """Agents in any language are told what to say by their environment."""
+    """Agents in any language get their context from the environment."""
     assert declared[0] == {
         "task_id": "clean-uploads",
         "task_category": "files",

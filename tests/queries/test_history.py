@@ -1,4 +1,4 @@
-"""A message that many calls hear is read once, and each of them is said to have heard it."""
+"""A message in many calls' inputs is read once, and belongs to the input of each."""
 
 import json
 from collections.abc import Sequence

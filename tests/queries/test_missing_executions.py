@@ -1,4 +1,4 @@
-"""Whether a call of which no execution was recorded was never made, or only never logged."""
+"""Whether a call without a recorded execution was never made, or only never logged."""
 
 import json
 
@@ -26,7 +26,7 @@ OFFERED = json.dumps([{"name": "search"}, {"name": "pay"}])
 
 
 def asked_for(*names: str, executed: str | None, offered: str | None) -> list[Row]:
-    """Return a run in which a model asks for tools, of which one is recorded."""
+    """Return a run in which a model requests tools; one of them is recorded."""
     said = [message("assistant", *(request(name, f"c{i}") for i, name in enumerate(names)))]
     told: Row = {} if offered is None else {"gen_ai__tool__definitions": offered}
     spans = [agent(1), model(2, 1, at=1, said=said, **told)]

@@ -42,7 +42,7 @@ VALUES = {
 
 
 def filled(lake: Lake) -> str:
-    """Build a lake of two calls, of which one failed; return its place."""
+    """Build a lake of two calls, one of them failed; return its path."""
     spans = [agent(1), tool(2, 1, at=1), tool(3, 1, at=2, error="down")]
     land(lake, request_of(spans), request_of(spans[:1]))
     build(lake)
@@ -139,7 +139,7 @@ def test_what_cannot_be_asked_is_told(place: str) -> None:
 
 
 def test_nothing_in_a_lake_can_be_changed(place: str) -> None:
-    """A view is no table, and files of no lake cannot be written."""
+    """A view is not a table, and files outside the lake cannot be written."""
     with tg.connect(place) as con:
         with pytest.raises(duckdb.Error):
             con.execute("DELETE FROM steps")
@@ -200,7 +200,7 @@ print(con.sql("SELECT count(*) AS steps, current_setting('enable_progress_bar') 
 
 
 def test_a_notebook_without_widgets_opens_a_lake(in_folder: str) -> None:
-    """The engine lets nobody switch a progress bar off that it could not draw."""
+    """The engine does not allow switching off a progress bar that it could not draw."""
     done = subprocess.run(
         [sys.executable, "-c", IN_JUPYTER, in_folder], capture_output=True, text=True, check=False
     )

@@ -382,7 +382,7 @@ def test_whole_answers_are_read_where_no_message_is_told() -> Scene:
 
 @built_together
 def test_printed_messages_of_smolagents_are_read() -> Scene:
-    """What a model of smolagents heard may stand in its input as Python prints it."""
+    """The messages of a smolagents model may be in its input as Python prints them."""
     printed = (
         "ChatMessage(role=<MessageRole.TOOL_RESPONSE: 'tool-response'>, "
         "content=[{'type': 'text', 'text': 'Observation:\\nnoon'}], tool_calls=None, raw=None)"

@@ -110,7 +110,7 @@ def priced(tmp_path_factory: pytest.TempPathFactory) -> Lake:
 
 
 def costs(lake: Lake) -> dict[str, float]:
-    """Return what the runs cost, without those of which it is not known."""
+    """Return the costs of the runs, without unknown ones."""
     found = rows(lake, "SELECT trace_id, cost_usd FROM trajectories WHERE cost_usd IS NOT NULL")
     return {list(RUNS)[int(row["trace_id"], 16) - 1]: row["cost_usd"] for row in found}
 
@@ -160,7 +160,7 @@ def test_only_dates_with_other_costs_are_written(priced: Lake) -> None:
 
 
 def test_without_prices_only_statements_count(priced: Lake) -> None:
-    """No cost is zero because nobody knows it."""
+    """An unknown cost is never zero."""
     found = update_costs(priced, NO_PRICES)
     stated = costs(priced)
     update_costs(priced, PRICES)

@@ -67,7 +67,7 @@ def test_cut_messages_and_arguments_become_steps_that_say_so() -> Scene:
 
 @built_together
 def test_arguments_that_a_message_tells_in_part_are_those_of_the_execution() -> Scene:
-    """Whether what the model said was cut, or what the next call heard of it."""
+    """Whether the model's output was cut, or its copy in the next call's input."""
     said = message("assistant", request("w", "c1", city="Paris", days=3))
     ran = tool(
         3,

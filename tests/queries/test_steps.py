@@ -283,7 +283,7 @@ UNREADABLE: list[tuple[Row, list[str]]] = [
 
 
 def test_values_that_could_not_be_read_are_flagged_and_not_redacted(lake: Lake) -> None:
-    """What was replaced when a request was read is no secret that was taken out."""
+    """A character that was replaced when a request was read is not a removed secret."""
     calls = [
         tool(number, 1, at=number, **texts) for number, (texts, _) in enumerate(UNREADABLE, 2)
     ]
@@ -362,7 +362,7 @@ def test_mcp_spans_of_a_tool_call_are_that_call() -> Scene:
 
 @built_together
 def test_output_that_was_not_told_is_read_from_the_next_input() -> Scene:
-    """What a silent model call said stands in the next input, after what it heard itself."""
+    """What a silent model call said stands in the next input, after its own input."""
     asked = [message("user", "Go.")]
     said = [message("assistant", "Let me see.", request("t", "c1", n=1), request("u", "c2"))]
     told = [*asked, *said, message("tool", response("one", "c1"), response("no u", "c2"))]
@@ -409,7 +409,7 @@ def test_nested_equal_calls_are_two_if_they_were_requested_twice() -> Scene:
 
 @built_together
 def test_nested_equal_calls_are_two_if_the_outer_goes_on_for_long() -> Scene:
-    """No model call is told; what a layer around a call adds is short."""
+    """No model call is recorded; a layer around a call adds little time."""
     lake = yield [
         agent(1, ms=9000),
         _searching(2, 1, at=5, ms=2000),

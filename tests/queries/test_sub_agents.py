@@ -72,7 +72,7 @@ def test_agent_that_no_model_requested_by_name_stays_inside() -> Scene:
 
 @built_together
 def test_agent_around_one_of_its_name_is_one_run_with_it() -> Scene:
-    """Mastra has two spans for an agent, of which only the outer stands below the tool."""
+    """Mastra has two spans for an agent; only the outer one is below the tool."""
     spans = [
         agent(1, agent_name="manager"),
         model(2, 1, at=1, said=[message("assistant", request("helper"))]),

@@ -61,7 +61,7 @@ def test_trace_without_agent_is_one_trajectory() -> Scene:
 
 @built_together
 def test_trace_without_operations_has_no_trajectory() -> Scene:
-    """HTTP spans, a created agent and an empty workflow are no runs."""
+    """HTTP spans, a created agent and an empty workflow are not runs."""
     lake = yield [
         span(1, name="GET /"),
         span(2, gen_ai__operation__name="create_agent", trace=2),
@@ -107,7 +107,7 @@ def test_tool_beside_the_run_is_not_of_it() -> Scene:
 
 @built_together
 def test_two_agents_side_by_side_are_two_trajectories() -> Scene:
-    """Two agents of one instrumentation that run at the same time are no twins."""
+    """Two agents of one instrumentation that run at the same time are not twins."""
     lake = yield [span(1, ms=200), agent(2, 1), agent(3, 1), tool(4, 2, at=1), tool(5, 3, at=1)]
 
     assert trajectories(lake) == [("2", ""), ("3", "")]
@@ -142,7 +142,7 @@ def test_agent_called_as_a_tool_is_a_child() -> Scene:
 
 @built_together
 def test_child_knows_the_step_that_called_it() -> Scene:
-    """Two spans of one call are one step, whichever the child stands below; a root has none."""
+    """Two spans of one call are one step, with the child below either; a root has none."""
     spans = [
         agent(1),
         tool(2, 1, at=1, tool_name="look"),

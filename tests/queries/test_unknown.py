@@ -209,14 +209,14 @@ def test_run_says_that_its_framework_is_unknown(lake: Lake) -> None:
 
 
 def test_one_argument_of_an_agent_is_what_was_asked(lake: Lake) -> None:
-    """The name that the argument has in the code is no part of it."""
+    """The name that the argument has in the code is not a part of it."""
     of_it = f"trace_id = '{NUMBERS['operations that no convention has']:032x}'"
     found = rows(lake, f"SELECT user_input, llm_call_count FROM trajectories WHERE {of_it}")
     assert found == [{"user_input": "What is the weather?", "llm_call_count": 0}]
 
 
 def test_what_a_function_was_given_is_what_was_asked(lake: Lake) -> None:
-    """How a decorator writes it is no part of it; what it returned is named `messages`, too."""
+    """A decorator's wrapping is not a part of it; its result is named `messages`, too."""
     found = rows(lake, "SELECT trace_id, user_input FROM trajectories")
     asked = {int(run["trace_id"], 16): run["user_input"] for run in found}
     assert asked[NUMBERS["decorated functions"]] == "What is the weather?"

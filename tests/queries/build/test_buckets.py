@@ -53,7 +53,7 @@ REPEATED = {
     "texts": {"gen_ai__tool__call__result": "long " * 1_600},
     "names": {f"attribute_{number}": "" for number in range(200)},
 }
-"""What each of ten spans of a run says: 80 kB in all, of which a dictionary would hold a tenth."""
+"""The text in each of ten spans of a run: 80 kB in all; a dictionary would hold a tenth."""
 
 
 @pytest.mark.parametrize("repeated", REPEATED)

@@ -25,7 +25,7 @@ from tracegrade_queries.build.code_calls import calls_in, names_in
 def test_calls_are_those_of_names_from_outside(
     code: str, expected: list[tuple[str, str | None]]
 ) -> None:
-    """Python's own functions, methods and what the code defines are no tools."""
+    """Python's own functions, methods and functions that the code defines are not tools."""
     assert calls_in(code) == expected
 
 
@@ -38,5 +38,5 @@ def test_calls_are_those_of_names_from_outside(
     ],
 )
 def test_names_are_those_that_later_code_may_call(code: str, names: list[str]) -> None:
-    """What a piece of code defines is no tool in the pieces after it."""
+    """A function that a piece of code defines is not a tool in later pieces."""
     assert names_in(code) == names

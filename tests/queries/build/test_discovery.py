@@ -115,7 +115,7 @@ def found_in_everything(lake: Lake) -> list[Row]:
 def test_notes_find_what_is_found_in_everything(
     history: list[Arrival | Upkeep | Build],
 ) -> None:
-    """Whatever arrives in whatever order, of whichever collector, with compaction in between."""
+    """Rows arrive in any order, from any collector, with compaction in between."""
     with TemporaryDirectory() as folder:
         lake = Lake.create(Path(folder) / "lake")
         for seq, event in enumerate([*history, Build()], 1):
@@ -167,7 +167,7 @@ def test_what_is_built_is_read_no_more(lake: Lake) -> None:
 
 
 def test_log_records_alone_are_found_again(lake: Lake) -> None:
-    """A trace of which there are log records alone is built with them once it has a span."""
+    """A trace that has only log records is built with them once it has a span."""
     arrive(lake, Arrival("a", 0, frozenset({1}), logs=True), 1)
     assert build(lake)[:4] == (0, 0, 0, 0)
     arrive(lake, Arrival("a", 2, frozenset({1}), logs=False), 3)
@@ -205,7 +205,7 @@ def test_lost_notes_cost_time_and_no_row(lake: Lake, table: Any) -> None:
 
 @pytest.fixture(scope="module")
 def built_twice(tmp_path_factory: pytest.TempPathFactory) -> Lake:
-    """A lake of two traces, each of which had a build; tests take a copy of it."""
+    """A lake of two traces that were built separately; tests take a copy of it."""
     lake = Lake.create(tmp_path_factory.mktemp("twice") / "lake")
     for seq, trace in enumerate((1, 2), start=1):
         arrive(lake, Arrival("a", seq, frozenset({trace}), logs=False), seq)

@@ -1,4 +1,4 @@
-"""Calls of OpenAI's MCP tools that somebody has to approve are one call, from request to end."""
+"""Calls of OpenAI's MCP tools that need approval are one call, from request to end."""
 
 from tests.queries.calls.test_provider_calls import BY_PROVIDER, EXECUTED_BY
 from tests.queries.together import Scene
@@ -31,7 +31,7 @@ def run(*more: Row) -> list[Row]:
 
 @built_together
 def test_an_approved_call_is_one() -> Scene:
-    """What it returned is told by another item, of another model call."""
+    """Another item, of another model call, holds its result."""
     lake = yield run(
         model(
             *(3, 1),

@@ -1,4 +1,4 @@
-"""Which execution is of which request does not depend on the clocks of two services."""
+"""Matching executions to requests does not depend on the clocks of two services."""
 
 import json
 from base64 import b64decode

@@ -144,7 +144,7 @@ def test_metadata_of_vertex_in_the_ai_sdk_beside_the_conventions() -> Scene:
 
 @built_together
 def test_other_metadata_in_the_ai_sdk() -> Scene:
-    """What is null, or of another provider, is no call."""
+    """Null, or data of another provider, is not a call."""
     lake = yield vercel(google={"groundingMetadata": None}, openai={"responseId": "r"})
 
     assert story(lake) == ["answer It rains."]
@@ -242,7 +242,7 @@ def test_answer_that_rests_on_nothing() -> Scene:
 
 @built_together
 def test_text_that_speaks_of_grounding() -> Scene:
-    """What a user's text or a tool's arguments say of it is no call."""
+    """A mention in a user's text or a tool's arguments is not a call."""
     spoken = json.dumps({"groundingMetadata": SEARCH})
     lake = yield told_by("langfuse", {"role": "assistant", "content": spoken})
 

@@ -90,7 +90,7 @@ def test_message_that_only_the_next_call_heard() -> Scene:
 
 @built_together
 def test_results_that_are_of_another_framework() -> Scene:
-    """Results beside a message that are no items of Responses are no calls."""
+    """Results next to a message that are not items of Responses are not calls."""
     other = MESSAGE | {"additional_kwargs": {"tool_outputs": ["22C"]}}
     lake = yield told_by("langfuse", other)
 

@@ -1,4 +1,4 @@
-"""Tools that the model's provider runs are calls, with what came of them, whoever writes them."""
+"""Tools that the model's provider runs are calls, with their results, for every writer."""
 
 import json
 from typing import Any
@@ -151,7 +151,7 @@ def test_blocks_of_anthropic_beside_indexed_keys() -> Scene:
 
 @built_together
 def test_indexed_keys_alone() -> Scene:
-    """Its id says that the provider ran it; what came of it is not known, which is no failure."""
+    """Its id says that the provider ran it; its result is not known, which is not a failure."""
     key = "llm__output_messages__0__message__"
     named: Row = {
         f"{key}role": "assistant",
@@ -221,7 +221,7 @@ def test_whole_answer_of_responses_on_a_platform() -> Scene:
 
 @built_together
 def test_items_after_reasoning_on_a_platform() -> Scene:
-    """Which items a list holds is not told by its first; what they state to be null is kept."""
+    """The first item of a list does not determine the others; null values are kept."""
     call = {"type": "web_search_call", "id": "ws_1", "action": {"query": "x", "sources": None}}
     items = [{"type": "reasoning", "summary": [], "content": None}, call | {"status": "completed"}]
     lake = yield told_by("langfuse", [*items, RESPONSES[-1]])

@@ -1,4 +1,4 @@
-"""What a provider ran for a model call may be told by the input of the next call alone."""
+"""Only the input of the next call may record the tools that a provider ran for a model call."""
 
 import json
 from typing import Any, Final
@@ -38,7 +38,7 @@ def platform(number: int, at: float, heard: object, said: object) -> Row:
 
 @built_together
 def test_parts_of_the_conventions() -> Scene:
-    """The first call searched before it asked for the client's tool, as the second one heard."""
+    """The second call's input shows a search of the first, before it requested the client's tool."""
     asks = message("assistant", *SEARCH, request("save", "c1", n=2))
     lake = yield [
         agent(1),
@@ -187,7 +187,7 @@ def test_what_the_first_call_heard_is_of_another_run() -> Scene:
 
 
 def denied(*heard: Any, **fields: Any) -> list[Row]:
-    """Return a run in which somebody does not approve a call of OpenAI's MCP tool."""
+    """Return a run in which a user does not approve a call of OpenAI's MCP tool."""
     return [
         agent(1),
         model(2, 1, at=1, heard=[ASKED], said=[message("assistant", ASKS)]),
@@ -211,7 +211,7 @@ NOT_ROLLED: Final = [
 
 @built_together
 def test_a_denied_call_was_not_executed() -> Scene:
-    """The answer of somebody says so, in the input that is heard next."""
+    """The user's answer denies it, in the next input."""
     lake = yield denied(message("user", DENIES))
 
     assert story(lake) == NOT_ROLLED
@@ -221,7 +221,7 @@ def test_a_denied_call_was_not_executed() -> Scene:
 
 @built_together
 def test_a_denied_call_and_why() -> Scene:
-    """What somebody says of it is what the model saw."""
+    """The user's reason is the model's observation."""
     lake = yield denied(message("user", DENIES | {"reason": "No dice."}))
 
     assert story(lake)[1] == "observation No dice."

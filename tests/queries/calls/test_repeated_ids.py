@@ -104,7 +104,7 @@ def test_an_agent_that_takes_over_hears_what_came_of_the_others_call(tmp_path: P
 
 
 def test_turns_of_one_agent_have_spans_of_their_own(tmp_path: Path) -> None:
-    """An agent's span for each turn is no other agent."""
+    """An agent's span for each turn is not another agent."""
     told = [called("a"), message("tool", response("one", ID))]
     again = [*told, called("b"), message("tool", response("two", ID))]
     turns = [[message("user", "go")], told, again]

@@ -32,7 +32,7 @@ def saved(number: int, at: float, call_id: str | None = None) -> Row:
 
 
 def done(number: int, at: float, call_id: str | None) -> Row:
-    """Return the last model call, which heard what came of it."""
+    """Return the last model call, whose input has the result."""
     heard = [
         USER,
         message("assistant", request("save", call_id, n=2)),
@@ -143,7 +143,7 @@ def test_generations_on_a_platform() -> Scene:
 
 @built_together
 def test_a_call_that_ran_before_the_stream_broke() -> Scene:
-    """What was executed, and what the next call heard of, was requested."""
+    """An executed call, and a call in the next input, was requested."""
     lake = yield [
         agent(1),
         attempt(2, 0, "c1", error="connection reset"),

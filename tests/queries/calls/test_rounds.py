@@ -204,6 +204,6 @@ def test_calls_that_go_by_the_id_of_their_item_have_results() -> Scene:
 
 @built_together
 def test_calls_that_go_by_the_id_of_their_item_in_indexed_keys() -> Scene:
-    """The form before was no other."""
+    """The previous form was the same."""
     lake = yield of_responses(indexed=True)
     assert story(lake) == SEEN

@@ -18,7 +18,7 @@ OFFERED: Final = json.dumps([{"type": "function", "name": "get_weather"}])
 
 
 def told(*heard: str, said: str = CODE, separate: bool = False) -> list[Row]:
-    """Return a run of a code agent whose second model call heard these texts after its code."""
+    """Return a run of a code agent whose second model call got these texts after its code."""
     texts = [message("user", text) for text in heard] if separate else [message("user", *heard)]
     before = [TASK, message("assistant", said)]
     return [
@@ -55,7 +55,7 @@ def test_error_alone() -> Scene:
 
 @built_together
 def test_error_after_what_was_printed() -> Scene:
-    """Both are told, in messages of their own."""
+    """Both are recorded, in messages of their own."""
     lake = yield told(LOGS, CALLED, separate=True)
 
     assert statuses(lake) == ["error"]
@@ -102,7 +102,7 @@ def test_printed_words_about_errors() -> Scene:
 
 @built_together
 def test_refusal_of_the_interpreter_in_older_versions() -> Scene:
-    """A function that is no tool was not executed."""
+    """A function that is not a tool was not executed."""
     why = (
         "It is not permitted to evaluate other functions than the provided tools or functions "
         "defined in previous code (tried to execute get_weather)."
@@ -119,7 +119,7 @@ ACTION: Final = (
 
 @built_together
 def test_call_in_the_text_of_a_model_that_runs_in_the_process() -> Scene:
-    """It writes its calls as JSON, of which OpenTelemetry's instrumentation keeps the text."""
+    """It writes its calls as JSON; OpenTelemetry's instrumentation keeps the text."""
     lake = yield told("Observation:\n22C", said=ACTION)
 
     assert story(lake)[:3] == [
@@ -131,7 +131,7 @@ def test_call_in_the_text_of_a_model_that_runs_in_the_process() -> Scene:
 
 @built_together
 def test_failed_call_in_such_a_text() -> Scene:
-    """The error is told as that of any step."""
+    """The error is recorded like that of any step."""
     failed = f"Call id: x1\nError:\nError executing tool 'get_weather' with arguments: {DOWN}"
     lake = yield told(failed + RETRY, said=ACTION)
 

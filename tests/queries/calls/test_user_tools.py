@@ -1,4 +1,4 @@
-"""Tools that a simulated user calls are no calls of the agent."""
+"""Tools that a simulated user calls are not calls of the agent."""
 
 from typing import Any
 

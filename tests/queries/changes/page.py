@@ -1,4 +1,4 @@
-"""Writes the document of what is read of each dialect, whatever happens to its spans."""
+"""Writes the document that compares each dialect's traces before and after changes."""
 
 from collections.abc import Mapping
 from typing import Final

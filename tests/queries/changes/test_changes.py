@@ -128,7 +128,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Compared:
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_change_leaves_what_is_read(compared: Compared, change: str) -> None:
-    """Of each capture, but for those of which a reason is told; and no reason is told in vain."""
+    """For each capture, except those with a stated reason; and every stated reason is needed."""
     wrong = {
         name for one, name in compared.right if one == change and not compared.right[one, name]
     }

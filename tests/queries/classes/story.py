@@ -1,4 +1,4 @@
-"""What happens in a run, whoever records it: the words in which scenes are written.
+"""The events of a run, for every writer: the words in which scenes are written.
 
 A form (`forms/`) writes them as the spans of one framework or instrumentation.
 """
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 from tests.queries.traces import Row
 
 LEFT_OUT: Final = object()
-"""Arguments of which a request says nothing."""
+"""Arguments that a request does not contain."""
 
 
 class Call(NamedTuple):
@@ -38,7 +38,7 @@ class Message(NamedTuple):
 
 
 class Tokens(NamedTuple):
-    """What a model call took: 1,000 tokens of input, of which a cache had most."""
+    """Usage of a model call: 1,000 tokens of input, most of them cached."""
 
     fresh: int = 10
     cache_read: int = 800
@@ -84,7 +84,7 @@ def requested(*calls: Call, role: str = "assistant") -> Message:
 
 
 def replied(call: Call, text: str, *, failed: bool = False) -> Message:
-    """Return what the model is told of a call."""
+    """Return the model's result of a call."""
     return Message("tool", text, replies_to=call, failed=failed)
 
 
@@ -155,7 +155,7 @@ class Form:
         return self.tool_span(ToolRun(number, parent, **facts))
 
     def paused(self, number: int, parent: int, **facts: Any) -> Row:
-        """Return the span of a tool that ended because it waits for somebody."""
+        """Return the span of a tool that ended because it waits for a user."""
         return self.paused_span(ToolRun(number, parent, **facts))
 
     def refused(self, number: int, parent: int, **facts: Any) -> list[Row]:
@@ -179,7 +179,7 @@ class Form:
         raise NotImplementedError
 
     def paused_span(self, ran: ToolRun) -> Row:
-        """Write a tool that waits for somebody."""
+        """Write a tool that waits for a user."""
         raise NotImplementedError
 
     def refused_spans(self, ran: ToolRun) -> list[Row]:

@@ -62,7 +62,7 @@ def test_scene_is_read(failures: dict[str, AssertionError | None], written: Writ
 
 
 def test_what_a_form_lacks_is_asked_for() -> None:
-    """No reason is told in vain."""
+    """Every stated reason is needed."""
     asked = {need for scenes in SCENES.values() for each in scenes for need in each.needs}
 
     assert {lack for form in FORMS for lack in form.lacks} - asked == set()

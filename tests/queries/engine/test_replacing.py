@@ -53,7 +53,7 @@ def calls(lake: Lake, trace: int) -> int:
 def test_only_files_with_rows_of_the_traces_are_written_again(
     day: Lake, executor: Executor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A late span of one run costs the file of its build, whoever looks the date's through."""
+    """A late span of one run costs the file of its build, for every worker on the date's files."""
     monkeypatch.setattr(replacing, "LEAST_BYTES", 1)
     before = {table: set(day.files(table.name)) for table in BUILT}
     land(day, request_of([tool(3, 1, trace=2, at=5)]), seq=9)

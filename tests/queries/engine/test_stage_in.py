@@ -61,7 +61,7 @@ def read_of_files(store: Store) -> int:
 def test_no_more_is_kept_than_there_is_room_for(
     pinned: PinnedLake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What somebody holds stays in any case."""
+    """Files in use stay in any case."""
     monkeypatch.setattr(stage_in, "CACHE_BYTES", 0)
     with copied_locally(pinned):
         with copied_locally(pinned.only({RAW_SPANS.name: lambda file: file.date == "2026-09-21"})):
@@ -72,7 +72,7 @@ def test_no_more_is_kept_than_there_is_room_for(
 
 
 def test_copies_of_a_process_that_was_killed_are_removed(pinned: PinnedLake) -> None:
-    """By the next one that needs files of the lake; nobody holds the lock of their folder."""
+    """By the next one that needs files of the lake; no process holds the lock of their folder."""
     left = Path(pinned.state, SCRATCH_FOLDER, "killed", RAW_SPANS.name, "left.parquet")
     left.parent.mkdir(parents=True)
     left.touch()
@@ -82,7 +82,7 @@ def test_copies_of_a_process_that_was_killed_are_removed(pinned: PinnedLake) -> 
 
 
 def test_a_file_that_is_gone_is_named(pinned: PinnedLake) -> None:
-    """An erasure removes objects at once; what was fetched besides is no reason to go on."""
+    """An erasure removes objects at once; the query ends even if other files were fetched."""
     gone = pinned.tables[RAW_SPANS.name].files[0].path
     pinned.open().remove_files(RAW_SPANS.name, [gone])
 

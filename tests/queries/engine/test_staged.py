@@ -1,4 +1,4 @@
-"""Rows of several dates are staged as one file for each, whatever their order and form."""
+"""Rows of several dates are staged as one file for each, in any order and form."""
 
 from datetime import date
 from pathlib import Path

@@ -59,7 +59,7 @@ def numbers(con: duckdb.DuckDBPyConnection, name: str) -> list[int]:
 def test_sources_are_made_first_and_dropped_after_their_last_reader(
     con: duckdb.DuckDBPyConnection, written: Written
 ) -> None:
-    """What is wanted and what is given is left, whatever the names are."""
+    """Targets and given relations remain, with any names."""
     plan = written(
         a_last=query("SELECT n + 1 AS n FROM z_first", Reads="z_first"),
         z_first=query("SELECT n * 10 AS n FROM given", Reads="given"),
@@ -222,7 +222,7 @@ def test_an_option_puts_one_relation_in_the_place_of_another(
 def test_a_relation_with_the_name_of_a_table_of_the_lake_stays(
     con: duckdb.DuckDBPyConnection, written: Written
 ) -> None:
-    """Dropped, its name would mean the lake's rows to whoever reads it next."""
+    """If it were dropped, its name would mean the lake's rows to the next reader."""
     plan = written(
         lake=query("SELECT n FROM given", Reads="given"),
         read=query("SELECT n FROM lake", Reads="lake"),

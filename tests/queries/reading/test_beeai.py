@@ -48,7 +48,7 @@ def test_errors_are_neither_tools_nor_answers() -> Scene:
 
 @built_together
 def test_events_are_no_runs_and_no_model_calls() -> Scene:
-    """A token is no call, and an answer no agent; the tool that answers returns a fixed text."""
+    """Tokens are not calls, answers not agents; the tool that answers returns a fixed text."""
     said: Row = {"llm__token_count__prompt": 10}
     wrapped = json.dumps({"input": {"response": "Yes."}, "options": None})
     lake = yield [
@@ -83,7 +83,7 @@ def test_events_are_no_runs_and_no_model_calls() -> Scene:
 
 @built_together
 def test_tools_named_like_events_are_tools() -> Scene:
-    """What is no event names its class."""
+    """A span that is not an event names its class."""
     named: Row = {"metadata__class_name": "FunctionTool", "tool__name": "update"}
     lake = yield [
         oi(1, None, "AGENT", PYTHON, name="A", ms=100, input__value=ASKED),
@@ -94,7 +94,7 @@ def test_tools_named_like_events_are_tools() -> Scene:
 
 
 def javascript_run() -> list[Row]:
-    """Return a run of a tool and an answer, each call told by its events alone."""
+    """Return a run of a tool and an answer, each call recorded only by its events."""
     call = {"type": "tool-call", "toolCallId": "c1", "toolName": "get_now", "args": {"in": "UTC"}}
     asking = [{"role": "assistant", "content": [call]}]
     pieces = [

@@ -96,7 +96,7 @@ def test_list_shows_saved_queries(folder: Path) -> None:
     ],
 )
 def test_bad_question_is_one_line(folder: Path, arguments: list[str], says: str) -> None:
-    """What the user gave wrong is told in one line on stderr, with exit code 2."""
+    """A user's mistake is reported in one line on stderr, with exit code 2."""
     answer = sql(folder, *arguments)
 
     assert answer.returncode == 2
@@ -139,7 +139,7 @@ def test_nested_values_are_json_in_a_csv_cell(folder: Path) -> None:
 
 
 def test_query_may_begin_with_a_comment(folder: Path) -> None:
-    """As files of queries do, `tracegrade sql "$(cat query.sql)"`; it is no option."""
+    """As files of queries do, `tracegrade sql "$(cat query.sql)"`; it is not an option."""
     for comment in ("-- how many", "--how many", "--"):
         answer = sql(folder, f"{comment}\nSELECT count(*) AS steps FROM steps", "--format", "csv")
 
@@ -148,7 +148,7 @@ def test_query_may_begin_with_a_comment(folder: Path) -> None:
 
 
 def test_query_that_is_no_text_is_bad_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file in Latin-1, also as an argument, is told in one line instead of the engine's."""
+    """A file in Latin-1, also as an argument, is reported in one line instead of the engine's."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"SELECT '\xfc'")))
     given, read = sql(folder, "SELECT '\udcfc'"), sql(folder, "-")
 
@@ -197,7 +197,7 @@ HOSTILE = (
     ],
 )
 def test_csv_holds_no_formula_unless_asked_for(folder: Path, option: list[str], line: str) -> None:
-    """A text of a trace is no program of a spreadsheet; numbers stay numbers."""
+    """A spreadsheet does not run texts of a trace; numbers stay numbers."""
     name, row = sql(folder, HOSTILE, "--format", "csv", *option).stdout.splitlines()
 
     assert row == line

@@ -26,7 +26,7 @@ LONG_LIST = "SELECT list_sum(range(2000000000))"
 PROGRAM = """
 import signal, sys
 from tracegrade.cli import main
-signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever who started the tests did
+signal.signal(signal.SIGINT, signal.default_int_handler)  # even if the caller ignores it
 main(["sql", "-", "--memory-limit", "40GB", "--lake", sys.argv[1]])
 """
 PADDING = "-- more than a pipe holds\n" * 20_000

@@ -120,7 +120,7 @@ def test_a_run_that_came_twice_with_its_agent_is_one() -> Scene:
 
 @built_together
 def test_copies_of_other_conventions_are_one() -> Scene:
-    """OpenInference's, of a tool without an id, and what an agent told of itself."""
+    """OpenInference's, of a tool without an id, and the agent's own record."""
     inside = [
         span(
             2,
@@ -169,7 +169,7 @@ def test_equal_calls_in_parallel_are_two_by_a_clock_of_milliseconds() -> Scene:
 
 @built_together
 def test_two_calls_that_are_all_that_came_are_two() -> Scene:
-    """A pair of one kind is no second record of a run."""
+    """A pair of one kind is not a second record of a run."""
     lake = yield [agent(1), _called(2, 1, at=6), _called(3, 1, at=6)]
 
     assert rows(lake, "SELECT tool_call_count FROM trajectories") == [{"tool_call_count": 2}]

@@ -204,7 +204,7 @@ def test_polls_for_an_answer_are_one_call() -> Scene:
 
 @built_together
 def test_calls_of_a_loop_stay_apart() -> Scene:
-    """Ids that are counted anew in each round are no copies: each call heard of the one before."""
+    """Ids that restart in each round are not copies: each call's input has the one before."""
     numbers = count(2)
     spans = [agent(1)]
     heard = [ASKED]

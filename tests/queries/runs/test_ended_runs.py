@@ -1,4 +1,4 @@
-"""When a run is over: its own root has ended, whatever stands above that and never arrives."""
+"""The end of a run: its own root has ended, even if spans above it never arrive."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def not_ended(row: Row) -> Row:
 
 @built_together
 def test_agent_below_a_browser_is_complete() -> Scene:
-    """Its parent is in nobody's lake, whether a flag says so or not."""
+    """Its parent is in no lake, with or without the flag."""
     lake = yield [agent(1, ELSEWHERE), tool(2, 1, at=1)]
     assert complete(lake) == [True]
 
@@ -115,7 +115,7 @@ def test_source_without_ends_tells_that_runs_answered() -> Scene:
 
 @built_together
 def test_call_that_was_running_when_its_process_died_is_unknown() -> Scene:
-    """Its span began and never ended, and nobody saw a result."""
+    """Its span began and never ended, and there is no result."""
     lake = yield [not_ended(agent(1)), not_ended(tool(2, 1, at=1))]
     assert story(lake) == ["tool_call t unknown"]
 

@@ -59,7 +59,7 @@ def test_tool_below_a_lost_agent_is_none() -> Scene:
 
 @built_together
 def test_tool_that_names_its_task_is_none() -> Scene:
-    """An agent written by hand, of which the tools alone are told."""
+    """An agent written by hand; only its tools are recorded."""
     lake = yield [tool(1, tracegrade__task__id="refund")]
     assert fragments(lake) == [False]
 

@@ -29,7 +29,7 @@ def test_own_spans_tell_whose_run_it_was() -> Scene:
 
 @built_together
 def test_model_calls_tell_what_the_user_asked() -> Scene:
-    """Of other instrumentation, the first model call heard it, and names the agent."""
+    """With other instrumentation, the first model call has it, and names the agent."""
     heard = [message("system", "Help."), message("user", "refund o-1")]
     lake = yield [
         model(
@@ -73,7 +73,7 @@ REFUSALS = {
 
 
 def told_a_model(result: str, trace: int) -> list[Row]:
-    """Return what is left of a run whose model called a tool and was told a result of it."""
+    """Return the rest of a run whose model called a tool and got its result."""
     asked = message("user", "Do it.")
     called = message("assistant", request("no_tool", "c1"))
     return [
@@ -116,7 +116,7 @@ def names(lake: Any) -> list[str]:
 
 @built_together
 def test_an_agent_that_a_model_handed_over_to_is_of_the_run() -> Scene:
-    """The tool by which it did has no span."""
+    """The tool that did it has no span."""
     asked = message("assistant", request("handoff_to_the_expert", "c1"))
     lake = yield team([model(3, 2, at=5, said=[asked])])
     assert names(lake) == ["triage"]
@@ -155,7 +155,7 @@ def test_agents_that_nothing_joins_are_runs_of_their_own() -> Scene:
 
 @built_together
 def test_agents_below_other_spans_that_never_came_are_runs_of_their_own() -> Scene:
-    """Whoever is called so was started by somebody else."""
+    """An agent of this name was started by another one."""
     asked = message("assistant", request("handoff_to_the_expert", "c1"))
     lake = yield team([model(3, 2, at=5, said=[asked])], last_above=77)
     assert names(lake) == ["the expert", "triage"]

@@ -31,7 +31,7 @@ REACHED: list[tuple[str, str]] = [
     ("error_max_turns", ""),
     ("openai.BadRequestError", "Error code: 400 - {'code': 'context_length_exceeded'}"),
 ]
-"""Type and message of errors by which frameworks keep a limit."""
+"""Type and message of errors that enforce a framework's limit."""
 
 OTHERS: list[tuple[str, str]] = [
     ("RecursionError", "maximum recursion depth exceeded"),

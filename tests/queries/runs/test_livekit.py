@@ -81,7 +81,7 @@ EXPECTED = [
 
 @built_together
 def test_turns_are_runs_of_one_conversation() -> Scene:
-    """What the model requested stands on the outer span; no tokens are told as 0."""
+    """What the model requested stands on the outer span; missing token counts are written as 0."""
     lake = yield _session("")
     assert story(lake) == TOLD
     assert _runs(lake) == EXPECTED

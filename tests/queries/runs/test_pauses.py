@@ -26,7 +26,7 @@ GIVEN = json.dumps({"messages": [{"role": "user", "content": "Write to Bob."}]})
 
 
 def asking(number: int, parent: int, *requests: Row, at: float = 1, **fields: Any) -> Row:
-    """Return a model call that requests tools, all of which it was offered."""
+    """Return a model call that requests tools; all of them were offered."""
     offered: dict[str, Any] = {"gen_ai__tool__definitions": OFFERED}
     said = [message("assistant", *requests)]
     return model(number, parent, at=at, heard=ASKED, said=said, **offered, **fields)
@@ -271,7 +271,7 @@ def test_tool_of_openai_agents_that_returned_something() -> Scene:
 
 @built_together
 def test_tool_of_openai_agents_that_returned_nothing_and_went_on() -> Scene:
-    """The model was told of it."""
+    """The model's input has it."""
     heard = [
         *ASKED,
         message("assistant", request("send", "c1")),
@@ -445,7 +445,7 @@ def test_request_of_a_made_up_tool_is_not_executed() -> Scene:
 
 @built_together
 def test_request_that_the_run_went_on_without_is_not_executed() -> Scene:
-    """The model was called again and heard nothing of it."""
+    """The model was called again without its result."""
     lake = yield [
         agent(1),
         asking(2, 1, request("look", "c1"), request("ask", "c2")),

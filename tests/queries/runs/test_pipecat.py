@@ -59,7 +59,7 @@ def story_of_runs(lake: Any) -> list[list[str]]:
 
 @built_together
 def test_turns_are_runs_of_one_conversation() -> Scene:
-    """A request is told by what the next model call heard; speech is no model call."""
+    """The next model call's input holds the request; speech is not a model call."""
     speech: dict[str, Any] = {"gen_ai__operation__name": "tts", "gen_ai__request__model": "voice"}
     lake = yield [
         span(1, scope=SCOPE, name="conversation", ms=100, conversation__id="room"),

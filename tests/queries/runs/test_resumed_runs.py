@@ -31,7 +31,7 @@ IN_CONVERSATION: Row = {"gen_ai__conversation__id": "k", **TOKENS}
 
 
 def requesting(message_prefix: str) -> Row:
-    """Return the attributes by which OpenInference tells a message that requests the tool."""
+    """Return OpenInference's attributes of a message that requests the tool."""
     call = f"{message_prefix}__message__tool_calls__0__tool_call__"
     return {
         f"{message_prefix}__message__role": "assistant",
@@ -79,7 +79,7 @@ def told(lake: Any) -> list[dict[str, Any]]:
 
 @built_together
 def test_strands_goes_on_with_a_result() -> Scene:
-    """Its input begins with the request and the result; nobody asked anything in it."""
+    """Its input begins with the request and the result; it has no user message."""
     heard = json.dumps([OPEN, RESULT])
     lake = yield [
         model(1, said=[OPEN], heard=[ASKED]),
@@ -192,7 +192,7 @@ def test_sub_agent_that_hears_its_callers_calls() -> Scene:
 
 @built_together
 def test_reply_without_a_request_is_none() -> Scene:
-    """A result of which nothing tells the call is no call."""
+    """A result without a recorded call is not a call."""
     lake = yield [agent(1), model(2, 1, heard=[RESULT], said=BOOKED)]
 
     assert not [line for line in story(lake) if "tool_call" in line]
@@ -200,7 +200,7 @@ def test_reply_without_a_request_is_none() -> Scene:
 
 @built_together
 def test_chat_that_asked_belongs_to_the_run_that_was_given_the_result() -> Scene:
-    """Its tokens count, and what it heard is not the question of a run that began later."""
+    """Its tokens count, and its input is not the question of a run that began later."""
     lake = yield [
         model(1, said=[OPEN], heard=[ASKED], **TOKENS),
         agent(2, at=60, gen_ai__input__messages=json.dumps([OPEN, RESULT])),
@@ -271,7 +271,7 @@ def test_runs_say_which_calls_they_left_open_and_which_they_took_up() -> Scene:
 def test_model_calls_alone_take_nothing_up() -> Scene:
     """A client's instrumentation begins a trace with each call: what was said before is history.
 
-    Whether a conversation is told or not, and whatever the id; so no call is a step twice.
+    With or without a conversation, and with any id; so no call is a step twice.
     """
     chats = []
     conversation: Row = {"gen_ai__conversation__id": "k"}
@@ -292,7 +292,7 @@ def test_model_calls_alone_take_nothing_up() -> Scene:
 def test_model_calls_that_stopped_for_tools_of_which_nothing_is_there() -> Scene:
     """Claude Code's, a client's without content, and OpenInference's; the last ones of each end.
 
-    A conversation's model call of which not even the input is there may have been given results.
+    A conversation's model call without an input may have received results.
     """
     lake = yield apart(
         [
@@ -339,7 +339,7 @@ def test_runs_of_one_trace_go_on_with_each_other() -> Scene:
 
 @built_together
 def test_agent_that_hears_what_another_did_before_it_takes_nothing_up() -> Scene:
-    """The first of the trace was told the result, so the call is its own."""
+    """The first of the trace got the result, so the call is its own."""
     call: Row = {"tool_name": "ask_client", "gen_ai__tool__call__id": "c1"}
     lake = yield [
         span(9, ms=1000, name="POST /"),

@@ -1,4 +1,4 @@
-"""A model that plays the user, as in τ²-bench, is none of the agent beside which it is traced."""
+"""A model that plays the user, as in τ²-bench, is not a call of the agent in the same trace."""
 
 import json
 from collections.abc import Callable

@@ -192,7 +192,7 @@ def test_ollama_stops_where_it_calls_tools_too() -> Scene:
 
 @built_together
 def test_gemini_call_that_could_not_be_read() -> Scene:
-    """`MALFORMED_FUNCTION_CALL` is no call."""
+    """`MALFORMED_FUNCTION_CALL` is not a call."""
     lake = yield [agent(1), stopped(2, 1, "MALFORMED_FUNCTION_CALL")]
 
     assert flags(lake) == [[]]

@@ -22,7 +22,7 @@ def own(number: int, parent: int | None = 1, **fields: Any) -> Row:
 
 
 def watched(number: int, parent: int | None = 1, **fields: Any) -> Row:
-    """Return a span by which the harness itself tells what it saw."""
+    """Return a span in which the harness records its own observation."""
     return span(number, parent, scope="tracegrade.harness", **fields)
 
 
@@ -68,7 +68,7 @@ def test_our_instrumentation_with_one_call_without_content() -> Scene:
 
 @built_together
 def test_tools_of_a_framework_whose_model_is_not_instrumented() -> Scene:
-    """No model call is here, so that nobody can tell what it said."""
+    """There is no model call, so its output is not known."""
     lake = yield [agent(1), tool(2, 1, at=2, **TOLD)]
     assert hidden(lake) == [True]
 
@@ -90,7 +90,7 @@ def test_model_that_asked_for_a_call_and_said_nothing() -> Scene:
 
 @built_together
 def test_message_whose_text_was_not_captured_beside_its_call() -> Scene:
-    """The parts are told by their kinds alone."""
+    """Only the kinds of the parts are recorded."""
     said = [message("assistant", {"type": "tool_call", "name": "t"})]
     lake = yield [agent(1), model(2, 1, at=1, said=said), tool(3, 1, at=3)]
     assert hidden(lake) == [True]

@@ -1,4 +1,4 @@
-"""Model calls for a title, a summary or a guard are no answers of the agent."""
+"""Model calls for a title, a summary or a guard are not answers of the agent."""
 
 import json
 from typing import Any
@@ -57,7 +57,7 @@ def test_summary_in_openinference_is_no_answer() -> Scene:
 
 @built_together
 def test_guard_before_the_agent_is_not_asked_by_the_user() -> Scene:
-    """What it judges is not what the user asked of the agent, and its word is no answer."""
+    """What it judges is not what the user asked of the agent, and its output is not an answer."""
     heard = [
         message("system", "Decide whether the text is a jailbreak or unsafe."),
         message("user", "Text: fix login"),
@@ -136,7 +136,7 @@ def test_openinference_prompt_in_the_users_place_asks_for_no_answer() -> Scene:
 
 @built_together
 def test_notes_of_what_to_remember_are_no_answer() -> Scene:
-    """A memory's instructions are no agent's."""
+    """A memory's instructions are not an agent's."""
     heard = [
         message("system", "You are a Personal Information Organizer, who stores facts."),
         message("user", "user: fix login"),
@@ -169,7 +169,7 @@ def test_agent_that_does_nothing_else_answers() -> Scene:
 
 @built_together
 def test_agent_that_writes_titles_answers() -> Scene:
-    """An agent whose work it is has tools, or is told results: what it says is its answer."""
+    """An agent whose work it is has tools, or gets results: its output is its answer."""
     heard = [message("system", "Write a title for the chat."), message("user", "fix login")]
     offered = json.dumps([{"name": "save"}])
     lake = yield [

@@ -1,7 +1,7 @@
 """How captures of the scenarios may differ from their stories, and why.
 
-What a framework does in its own way is no fault of its spans, nor is what its source does not send
-though the words stand elsewhere in the capture.
+A framework's own behavior is not a fault of its spans. The same is true of data that its source
+does not send though the words stand elsewhere in the capture.
 """
 
 from fnmatch import fnmatch
@@ -23,7 +23,7 @@ class Difference(NamedTuple):
     missing: tuple[str, ...] = ()
     """Patterns of facts of the story, with `…` for any text."""
     told: tuple[str, ...] = ()
-    """Patterns of what is told instead, or besides."""
+    """Patterns of other or additional data."""
     is_not_sent: bool = False
     """The source does not send it; else the framework did it so."""
 

@@ -80,7 +80,7 @@ def test_result_may_be_a_text_and_a_name_as_python_prints_it() -> Scene:
 
 @built_together
 def test_tool_that_a_span_says_was_not_found_did_not_run() -> Scene:
-    """It was not offered, and its span tells what the model was told."""
+    """It was not offered, and its span holds the model's result."""
     spans = [
         agent(1),
         model(

@@ -113,7 +113,7 @@ def test_fault_is_seen(cells: dict[str, Cell]) -> None:
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
 def test_captures_tell_the_story(cells: dict[str, Cell], way: Way) -> None:
-    """What a way sends of each scenario is told as it was, and nothing besides."""
+    """Each way's record of each scenario is exact, without additions."""
     sent = {each.name for each in captures() if each.way == way}
 
     assert {name: cells[name].wrong for name in sent if cells[name].wrong} == {}
@@ -121,7 +121,7 @@ def test_captures_tell_the_story(cells: dict[str, Cell], way: Way) -> None:
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
 def test_capture_tells_no_folder_of_a_machine(way: Way) -> None:
-    """Tracebacks name files, of which only what is below the project and Python is kept."""
+    """Tracebacks name files; only paths below the project and Python are kept."""
     text = lzma.decompress(capture_file(way).read_bytes()).decode()
 
     assert re.findall(r"/(?:home|root|Users|work|tmp)/[^\"\\]{1,60}", text) == []

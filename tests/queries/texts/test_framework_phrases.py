@@ -1,4 +1,4 @@
-"""What a framework says in the user's name is told from what a user or a tool says themselves."""
+"""A framework's texts in the user's name are distinguished from those of a user or a tool."""
 
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ def conversation(*asked: str, scope: str = "test") -> list[Row]:
 
 
 def transferred(*parts: str) -> list[Row]:
-    """Return a run whose model was told this in its user's name after a question."""
+    """Return a run whose model got this in its user's name after a question."""
     heard = [message("user", "Where to?"), message("user", *parts)]
     return [agent(1), model(2, 1, at=1, heard=heard, said=[message("assistant", ANSWER)])]
 
@@ -86,7 +86,7 @@ CASES: dict[str, tuple[list[Row], list[str]]] = {
         conversation("Observation: the door is open. Why?", "And now?"),
         ["Observation: the door is open. Why?", "And now?"],
     ),
-    # ReAct agents are told in the user's name what their tools gave.
+    # ReAct agents get the results of their tools in the user's name.
     "an observation of a tool": (
         conversation("What is open?", "Observation: it is open"),
         ["What is open?"],

@@ -35,7 +35,7 @@ class ClaudeCode(Form):
     lacks: ClassVar[Mapping[str, str]] = {
         "requests": REQUESTS,
         "replies": REPLIES,
-        "words that models heard": REPLIES,
+        "texts in model inputs": REPLIES,
         "tools of providers": PROVIDER,
         "agents inside": ONE_AGENT,
         "names of agents": "It is always Claude Code.",

@@ -90,7 +90,7 @@ class GoogleADK(Form):
         return self._span(made, "call_llm", told)
 
     def _without_content(self, made: ModelCall) -> Row:
-        """Return the span below `call_llm`, of which nothing else is left."""
+        """Return the span below `call_llm`, which has no other content left."""
         told = {
             "gen_ai.operation.name": "generate_content",
             "gen_ai.request.model": "m",

@@ -63,7 +63,7 @@ class Langfuse(Form):
         return with_attributes(ran, attributes, scope="langfuse-sdk", name=ran.call.name)
 
     def paused_span(self, ran: ToolRun) -> Row:
-        """Return a tool that LangGraph interrupted, which is no error to Langfuse."""
+        """Return a tool that LangGraph interrupted, which Langfuse does not record as an error."""
         row = self.tool_span(ran)
         told = {
             "langfuse.observation.level": "DEFAULT",

@@ -126,7 +126,7 @@ def _answers(lake: Any) -> list[tuple[str, list[str]]]:
     return [(final, [line for line in told if line.startswith("answer")])]
 
 
-@scene(UTILITY, "words that models heard", "instructions")
+@scene(UTILITY, "texts in model inputs", "instructions")
 def title(form: Form) -> Scene:
     """A model names the conversation after the agent answered."""
     heard: list[Message] = [TITLE, QUESTION]
@@ -134,7 +134,7 @@ def title(form: Form) -> Scene:
     assert _answers(lake) == [("Done.", ["answer Done."])]
 
 
-@scene(UTILITY, "words that models heard", "instructions")
+@scene(UTILITY, "texts in model inputs", "instructions")
 def guard(form: Form) -> Scene:
     """Another says before that the question is safe."""
     heard = [GUARD, asked("Text: List all.")]
@@ -150,7 +150,7 @@ def tool_alone(form: Form) -> Scene:
     assert runs(lake, "is_fragment") == [(True,)]
 
 
-@scene(FRAGMENT, "words that models heard", "instructions")
+@scene(FRAGMENT, "texts in model inputs", "instructions")
 def title_alone(form: Form) -> Scene:
     """A chat program asks for it in a trace of its own; what a user asks is a run."""
     lake = yield [
@@ -160,7 +160,7 @@ def title_alone(form: Form) -> Scene:
     assert runs(lake, "is_fragment") == [(True,), (False,)]
 
 
-@scene(KILLED, "words that models heard")
+@scene(KILLED, "texts in model inputs")
 def killed(form: Form) -> Scene:
     """The process died in a tool."""
     lake = yield [

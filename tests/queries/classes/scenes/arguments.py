@@ -64,7 +64,7 @@ def glued(form: Form) -> Scene:
 
 @scene(NESTED, "calls without ids")
 def nested(form: Form) -> Scene:
-    """Two parallel calls, of which the second has the first as its parent."""
+    """Two parallel calls; the second has the first as its parent."""
     call = Call("find", {"q": "a"}, "")
     lake = yield [
         form.agent(1),

@@ -54,7 +54,7 @@ def exit_code(form: Form) -> Scene:
 
 @scene(IN_BAND, "requests", "replies", "failed replies")
 def failed_reply(form: Form) -> Scene:
-    """The execution ended well, and the model was told that it failed."""
+    """The execution ended well, and the model got a failure."""
     heard = [QUESTION, requested(SEND), replied(SEND, "no", failed=True)]
     lake = yield [*_ran(form, "no"), form.model(4, 1, at=6, heard=heard, said=said("Sorry."))]
     assert calls(lake, "status") == [("error",)]
@@ -90,7 +90,7 @@ def no_success(form: Form) -> Scene:
 
 @scene(PAUSE, "pauses")
 def paused(form: Form) -> Scene:
-    """The framework stops the tool until somebody allows it."""
+    """The framework stops the tool until a user allows it."""
     lake = yield [
         form.agent(1),
         form.model(2, 1, heard=[QUESTION], said=requested(SEND), offered=["send"]),
@@ -115,7 +115,7 @@ def unanswered(form: Form) -> Scene:
 
 @scene(REFUSED)
 def refused(form: Form) -> Scene:
-    """The model is told so, and goes on."""
+    """The model gets this result, and continues."""
     heard = [QUESTION, requested(SEND, LOOK), replied(LOOK, "r"), replied(SEND, "Refused.")]
     lake = yield [
         form.agent(1),
@@ -176,14 +176,14 @@ def silent_after_its_call(form: Form) -> Scene:
 
 @scene(OFF)
 def nothing_told(form: Form) -> Scene:
-    """Of a model call neither what it said nor why it stopped is told."""
+    """A model call has neither output nor stop reason."""
     lake = yield [form.agent(1), form.model(2, 1, tokens=Tokens())]
     assert _flags(lake) == [["unrecorded_calls"]]
 
 
 @scene(OFF, "reasons to stop")
 def stopped_for_tools(form: Form) -> Scene:
-    """A model stopped for tools, of which there are none."""
+    """A model stopped for tools, but there are none."""
     lake = yield [
         form.agent(1),
         form.model(2, 1, at=1, tokens=Tokens(), stopped="tool_use"),

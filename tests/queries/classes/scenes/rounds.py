@@ -48,7 +48,7 @@ def _results(form: Form, lake: Any) -> list[tuple[str, str | None]]:
 
 
 def _rounds(form: Form, refused: str | None) -> list[Row]:
-    """Return three rounds with one id, of which the second was refused."""
+    """Return three rounds with one id; the second was refused."""
     asking = [Call("run", {"command": f"c{number}"}, "call_0") for number in range(3)]
     told_then = ["r0", refused, "r2"]
     heard = [QUESTION]
@@ -65,7 +65,7 @@ def _rounds(form: Form, refused: str | None) -> list[Row]:
 
 @scene(REUSED, "requests", "replies")
 def refused(form: Form) -> Scene:
-    """The model is told that the second was refused."""
+    """The model's input shows that the second was refused."""
     lake = yield _rounds(form, "denied")
     assert _results(form, lake) == [("ok", "r0"), ("not_executed", None), ("ok", "r2")]
     seen = rows(lake, "SELECT content FROM steps WHERE kind = 'observation' ORDER BY step_index")
@@ -74,7 +74,7 @@ def refused(form: Form) -> Scene:
 
 @scene(REUSED, "requests")
 def unanswered(form: Form) -> Scene:
-    """It is told nothing of it."""
+    """The model gets no result of it."""
     lake = yield _rounds(form, None)
     assert _results(form, lake) == [("ok", "r0"), ("not_executed", None), ("ok", "r2")]
 
@@ -94,7 +94,7 @@ def hosted(form: Form) -> Scene:
 
 @scene(HOSTED, "tools of providers", "results of providers")
 def hosted_result(form: Form) -> Scene:
-    """What it found is told, too."""
+    """Its result is recorded, too."""
     is_code = form.dialect == "google_adk"
     name, given = ("code_execution", {"code": "1"}) if is_code else ("web_search", {"query": "x"})
     lake = yield [form.agent(1), form.hosted(2, 1, ran=Hosted(name, given, "1 hit", "Found it."))]
@@ -103,7 +103,7 @@ def hosted_result(form: Form) -> Scene:
 
 @scene(USERS, "replies")
 def reply_to_no_call(form: Form) -> Scene:
-    """A result of which nothing tells the call."""
+    """A result without a call."""
     lake = yield [
         form.agent(1),
         form.model(2, 1, heard=[QUESTION, replied(LOOK, "22C")], said=said("22C.")),

@@ -12,7 +12,7 @@ Written = Callable[[Form], Scene]
 
 
 class ClassScene(NamedTuple):
-    """A scene of a class, in whatever form."""
+    """A scene of a class, in any form."""
 
     name: str
     written: Written
