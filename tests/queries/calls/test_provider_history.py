@@ -38,7 +38,7 @@ def platform(number: int, at: float, heard: object, said: object) -> Row:
 
 @built_together
 def test_parts_of_the_conventions() -> Scene:
-    """The second call's input shows a search of the first, before it requested the client's tool."""
+    """The second call's input shows a search of the first, before its request of the tool."""
     asks = message("assistant", *SEARCH, request("save", "c1", n=2))
     lake = yield [
         agent(1),
