@@ -4,7 +4,7 @@
 --   logs
 --   watermarks
 -- Columns:
---   trace_id    VARCHAR  NULL if they name none. One row for each and event_name.
+--   trace_id    VARCHAR  NULL if they name none. One row for each trace_id and event_name.
 --   event_name  VARCHAR  '' if none was sent.
 --   records     BIGINT   At least 1.
 -- Order:

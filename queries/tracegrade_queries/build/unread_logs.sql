@@ -1,6 +1,6 @@
--- Log records that were not read, as no span of their trace is there, by the name of their event.
+-- Log records that were not read, since no span of their trace arrived, by event name.
 --
--- Those whose trace gets spans later are read then.
+-- They are read later if spans of their trace arrive.
 --
 -- Reads:
 --   new_logs

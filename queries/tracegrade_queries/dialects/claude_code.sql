@@ -125,7 +125,7 @@ SELECT
     spans.kind = 'tool',
     coalesce(
       results.arguments,
-      -- Without the record, the arguments that the span itself tells.
+      -- Without the record, the arguments come from the span itself.
       if(
         spans.attributes['file_path'] IS NOT NULL,
         cast(json_object('file_path', spans.attributes['file_path']) AS VARCHAR),
@@ -157,7 +157,7 @@ SELECT
   try_cast(spans.attributes['output_tokens'] AS BIGINT) AS output_tokens,
   try_cast(spans.attributes['cache_read_tokens'] AS BIGINT) AS cache_read_tokens,
   try_cast(spans.attributes['cache_creation_tokens'] AS BIGINT) AS cache_write_tokens,
-  -- As Anthropic counts: without what was read from or written to a cache.
+  -- As Anthropic counts: without tokens read from or written to a cache.
   TRUE AS excludes_cached,
   coalesce(spans.attributes['gen_ai.conversation.id'], spans.attributes['session.id'])
     AS conversation_id

@@ -167,7 +167,7 @@ SELECT
     ELSE answer
   END AS answer,
   failed OR coalesce(completion ->> '$.output.status' = 'error', FALSE) AS failed,
-  -- An error is written as its repr, and the traceback after it.
+  -- An error is written as its repr, followed by the traceback.
   nullif(
     regexp_extract(
       exception['exception.message'], '(?s)^\w+\([\x27"](.*)[\x27"],?\)\s*Traceback', 1

@@ -113,7 +113,7 @@ WITH calls AS (
       attributes['response.raw.usage.output_tokens_details.reasoning_tokens']
     )) AS reasoning_tokens,
     any_value(attributes['response.raw.usage.cache_creation_input_tokens']) AS cache_write_tokens,
-    -- As the provider says it: Anthropic counts the input without what a cache had.
+    -- The provider's counts: Anthropic's input does not include cached tokens.
     bool_or(
       attributes['response.raw.usage.input_tokens'] IS NOT NULL
       AND attributes['response.raw.usage.input_tokens_details.cached_tokens'] IS NULL

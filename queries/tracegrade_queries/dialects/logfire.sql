@@ -188,7 +188,7 @@ SELECT
     reported_usage(response -> '$.usage').cache_write_tokens,
     reported_usage(responded -> '$.usage').cache_write_tokens
   ) AS cache_write_tokens,
-  -- Pydantic adds up what a provider counts apart.
+  -- Pydantic adds up the counts that a provider states separately.
   FALSE AS excludes_cached,
   coalesce(parameters ->> '$.function_tools', request ->> '$.tools', responded ->> '$.tools')
     AS offered_tools,

@@ -46,7 +46,7 @@ SELECT
   ) AS answered
 FROM inputs_outputs;
 
--- Steps that never arrived, by the first of their pieces; of texts it is not known which were
+-- Steps that never arrived, from the first of their pieces; it is not known which texts were
 -- thoughts.
 CREATE OR REPLACE TEMP TABLE mastra_lost_steps AS
 SELECT

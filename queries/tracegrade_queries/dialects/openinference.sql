@@ -155,7 +155,7 @@ SELECT
           ),
           input -> '$.kwargs'
         )::VARCHAR
-    -- BeeAI's have options.
+    -- BeeAI's tool inputs have options.
     WHEN json_keys(input) = ['input', 'options'] THEN input ->> '$.input'
     WHEN scope_name = '@arizeai/openinference-instrumentation-beeai' THEN parameters::VARCHAR
     WHEN

@@ -124,7 +124,7 @@ SELECT
   position AS message_position,
   json_merge_patch(
     json_object('role', role),
-    -- A choice of a log record holds the message, other bodies are it, or hold one of Google's.
+    -- A choice in a log record holds the message; other bodies are the message, or hold Google's.
     CASE
       WHEN json_type(body, '$.message') = 'OBJECT' THEN body -> '$.message'
       WHEN json_type(body, '$.content.parts') = 'ARRAY'

@@ -63,8 +63,8 @@ details AS (
   GROUP BY key
 ),
 
--- A span's name is of its start. Where other instrumentation suppresses the spans of model calls,
--- what they would say is written over the agent's, the last of them as a rule.
+-- A span's name is set at its start. If other instrumentation suppresses the spans of model calls,
+-- their attributes overwrite those of the agent's span; usually the last call's remain.
 described AS (
   SELECT
     bucket_spans.*,
@@ -93,7 +93,8 @@ SELECT
   key,
   CASE
     WHEN is_overwritten THEN 'agent'
-    -- Microsoft's Agent Framework: its agents at work together, an `invoke_workflow` but in name.
+    -- Microsoft's Agent Framework: several agents working together, under another name than
+    -- `invoke_workflow`.
     WHEN name = 'workflow.run' THEN 'agent'
     -- An MCP server ran this for a client that sent no trace context. The agent is unknown; if it
     -- is traced at all, its own spans record the call.
@@ -105,7 +106,7 @@ SELECT
       attributes['traceloop.span.kind'] = 'task'
       AND attributes['gen_ai.operation.name'] = 'invoke_agent'
       THEN 'other'
-    -- CrewAI tells a failure twice, and of tools that do not exist.
+    -- CrewAI records a failure twice, and also calls of tools that do not exist.
     WHEN
       attributes['crewai.event_name'] = 'tool_failure_detected'
       OR attributes['crewai.tool.failure.reason'] = 'unknown_tool'
@@ -132,7 +133,8 @@ SELECT
         WHEN 'handoff' THEN 'handoff'
         WHEN 'evaluation' THEN 'evaluator'
         ELSE
-          -- Whatever it is called: a model is named, and what it said; of a tool, what it got.
+          -- Independent of its name: a span with a model and its output, or with a tool's
+          -- arguments.
           CASE
             WHEN
               attributes['gen_ai.tool.name'] IS NOT NULL
@@ -158,8 +160,8 @@ SELECT
           END
       END
   END AS operation,
-  -- CrewAI's name is a digest, and the role is the name. openai-agents-v2 writes the last where no
-  -- span names an agent.
+  -- CrewAI's name is a digest, and its role is the name. openai-agents-v2 writes the last value if
+  -- no span names an agent.
   coalesce(
     attributes['crewai.agent.role'], nullif(attributes['gen_ai.agent.name'], 'OpenAI Agent')
   ) AS agent_name,
@@ -284,7 +286,7 @@ SELECT
     AS BIGINT
   ) AS total_tokens,
   CASE
-    -- They pass on Anthropic's and Bedrock's input, which is without what a cache had.
+    -- They pass on Anthropic's and Bedrock's input count, which does not include cached tokens.
     WHEN
       scope_name IN (
         'openlit.instrumentation.anthropic',
@@ -292,13 +294,13 @@ SELECT
         'opentelemetry.instrumentation.bedrock'
       )
       THEN TRUE
-    -- Strands has a total that tells it, and Pydantic's and OpenLLMetry's are added up.
+    -- Strands has a total that shows it; Pydantic's and OpenLLMetry's counts are added up.
     WHEN
       scope_name IN ('strands.telemetry.tracer', 'pydantic-ai')
       OR starts_with(scope_name, 'opentelemetry.instrumentation.')
       THEN FALSE
-    -- Named as the conventions, or as OpenAI's: part of the input. Names that begin as
-    -- Anthropic's are written either way.
+    -- Under the names of the conventions or of OpenAI, the count is part of the input. Anthropic's
+    -- names are used in both ways.
     WHEN
       attributes['gen_ai.usage.cache_read.input_tokens'] IS NULL
       AND attributes['gen_ai.usage.cache_creation.input_tokens'] IS NULL

@@ -131,7 +131,7 @@ SELECT
     ELSE input
   END AS arguments,
   CASE WHEN operation = 'tool' THEN result_text(output) END AS result,
-  -- The one argument of an agent that has no more.
+  -- The argument of an agent with a single argument.
   CASE
     WHEN operation <> 'agent' THEN NULL
     WHEN kind = 'chat_client' THEN attributes['spring.ai.chat.client.user.text']

@@ -13,7 +13,7 @@
 -- Order:
 --   none
 CREATE OR REPLACE TEMP VIEW tracegrade_operations AS
--- A tool's marks name what was cut or cleaned of its arguments and its result; the only text of
+-- A tool's marks name cuts and redactions in its arguments and its result; the only text of
 -- another step is its content. An agent's messages are not steps of their own.
 WITH marked_spans AS (
   SELECT
@@ -107,7 +107,7 @@ SELECT
   ) AS flags
 FROM marked_spans;
 
--- Our instrumentation records no model calls: the messages on its spans are read as GenAI's.
+-- Tracegrade's instrumentation records no model calls; messages on its spans are read as GenAI's.
 CREATE OR REPLACE TEMP VIEW tracegrade_messages AS
 SELECT NULL::BIGINT AS key
 WHERE FALSE;

@@ -248,14 +248,14 @@ marked AS (
     CASE
       -- LlamaIndex: the workflow's task that calls a tool.
       WHEN is_workflow_tool THEN 'tool'
-      -- A graph of LangChain that a tool called, before such ones were agents.
+      -- A LangChain graph that a tool called, in versions that do not mark it as an agent.
       WHEN
         attribute(spans.fields, 'traceloop.span.kind') = 'task'
         AND callers.span_id IS NOT NULL
         AND attribute(spans.fields, 'gen_ai.operation.name') IS NULL
         AND json_type(output, '$.outputs.messages') = 'ARRAY'
         THEN 'agent'
-      -- An agent of LlamaIndex that another one's tool runs.
+      -- A LlamaIndex agent that another agent's tool runs.
       WHEN
         spans.scope_name = 'opentelemetry.instrumentation.llamaindex'
         AND attribute(spans.fields, 'traceloop.entity.name') = 'run.task'
@@ -323,7 +323,7 @@ SELECT
     WHEN marked.is_workflow_tool THEN attribute(marked.fields, 'tool.arguments')
     WHEN json_exists(marked.input, '$.inputs') THEN marked.input ->> '$.inputs'
     WHEN json_exists(marked.input, '$.tool_name') THEN marked.input ->> '$.arguments'
-    -- Some by their order and some by their names: what was written has both.
+    -- Arguments by order and arguments by name; the written form has both.
     WHEN marked.input ->> '$.args' <> '[]' AND marked.input ->> '$.kwargs' <> '{}'
       THEN attribute(marked.fields, 'traceloop.entity.input')
     WHEN json_type(marked.input, '$.args') = 'ARRAY' AND marked.input ->> '$.args' <> '[]'

@@ -89,7 +89,8 @@ nullif(
   ''
 );
 
--- Attributes by what they may hold: of several of a role the first by rank, then the shortest.
+-- Attributes by possible role; if several have one role, the first by rank, then the shortest
+-- name.
 CREATE OR REPLACE TEMP TABLE unknown_shapes AS
 WITH names AS (
   SELECT
@@ -214,7 +215,7 @@ traces AS (
     OR count(DISTINCT guesses.kind) > 1
 ),
 
--- Traces of one root.
+-- Traces with one root.
 rooted AS (
   SELECT all_spans.trace_id
   FROM all_spans
@@ -266,7 +267,7 @@ SELECT
   'in' AS direction,
   0 AS position,
   'user' AS role,
-  -- The one argument of an agent that has no more.
+  -- The argument of an agent with a single argument.
   if(
     operation = 'agent' AND len(json_keys(try_cast(input AS JSON))) = 1,
     (try_cast(input AS JSON) ->> '$.*')[1],
@@ -306,7 +307,7 @@ FROM chat_parts('unknown_chat');
 CREATE OR REPLACE TEMP TABLE unknown_last_texts AS
 FROM last_texts('unknown_messages');
 
--- Arguments that have an attribute each.
+-- Arguments with an attribute for each.
 CREATE OR REPLACE TEMP TABLE unknown_spread AS
 WITH entries AS (
   SELECT

@@ -86,8 +86,8 @@ SELECT
     ) AS BIGINT
   ) AS reasoning_tokens,
   try_cast(attributes['ai.usage.totalTokens'] AS BIGINT) AS total_tokens,
-  -- Before version 6 it passed on Anthropic's and Bedrock's input, which is without them; whose it
-  -- was, a gateway does not tell.
+  -- Before version 6 it passed on Anthropic's and Bedrock's input, which does not include them; a
+  -- gateway does not name the provider.
   CASE
     WHEN
       attributes['ai.usage.inputTokenDetails.cacheReadTokens'] IS NOT NULL

@@ -18,7 +18,7 @@
 WITH unread AS (
   SELECT
     spans.*,
-    -- A root comes first, then what starts earliest.
+    -- A root comes first, then the earliest span.
     (spans.parent_span_id IS NOT NULL, spans.start_ns, spans.span_id) AS position
   FROM spans
   ANTI JOIN trajectories USING (trace_id)

@@ -1,6 +1,6 @@
 -- Anthropic's client: results that its messages leave out.
 --
--- Before 0.1.20, of several results in one message only the last was written.
+-- Before 0.1.20, only the last of several results in one message was written.
 --
 -- Reads:
 --   bucket_spans

@@ -1,4 +1,4 @@
--- Parts of messages that have several, and tool calls, as indexed keys tell them.
+-- Parts of messages with several parts, and tool calls, from indexed keys.
 --
 -- Reads:
 --   bucket_spans

@@ -56,16 +56,16 @@ SELECT
   thread_id,
   called,
   called_id,
-  -- Claude's Agent SDK runs Claude Code, of whose model calls it hears what they said.
+  -- Claude's Agent SDK runs Claude Code, and receives the output of its model calls.
   span_kind = 'AGENT' AND scope_name = 'openinference.instrumentation.claude_agent_sdk'
     AS tells_calls,
   CASE
-    -- LlamaIndex: no model is called there.
+    -- LlamaIndex: this span calls no model.
     WHEN span_kind = 'LLM' AND name LIKE '%.\_prepare\_chat\_with\_tools' ESCAPE '\'
       THEN 'other'
-    -- Google ADK: the agent's span, over which its model calls are written.
+    -- Google ADK: the agent's span, whose attributes its model calls overwrite.
     WHEN span_kind = 'LLM' AND starts_with(name, 'invoke_agent ') THEN 'agent'
-    -- Mastra writes each call of a model as several; its own attributes tell which it is.
+    -- Mastra writes each model call as several spans; its own attributes identify the call.
     WHEN span_kind = 'LLM' AND attribute(fields, 'mastra.span.type') IS NOT NULL THEN 'other'
     -- BeeAI: an event of the span above (a token, a retry, an error), whose kind it has.
     WHEN
@@ -80,7 +80,8 @@ SELECT
         )
       )
       THEN 'other'
-    -- In JavaScript nothing but events, by their paths, and the whole as `beeai-framework-main`.
+    -- In JavaScript there are only events, named by their paths, and the whole run as
+    -- `beeai-framework-main`.
     WHEN scope_name = '@arizeai/openinference-instrumentation-beeai'
       THEN
         CASE

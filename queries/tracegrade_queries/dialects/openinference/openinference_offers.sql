@@ -27,7 +27,7 @@ offered AS (
     AND bucket_spans.attributes['openinference.span.kind'] = 'LLM'
 ),
 
--- Model calls mostly offer what others did: each such offer is read once.
+-- Model calls usually repeat the offer of others: each offer is read once.
 distinct_offers AS (
   SELECT DISTINCT entries
   FROM offered

@@ -67,8 +67,8 @@ itemized AS (
   GROUP BY item_texts.key, item_texts.direction, item_texts.message_position
 ),
 
--- smolagents tells a result as text, `Call id: …` before it. What its code agents see are results
--- of whole pieces of code; calls in them have no id.
+-- smolagents writes a result as text after `Call id: …`. Its code agents see results of whole
+-- pieces of code, whose calls have no id.
 coding AS (
   SELECT DISTINCT itemized.key
   FROM itemized
@@ -76,7 +76,7 @@ coding AS (
   WHERE messages.role = 'tool-call' AND contains(itemized.text, '''python_interpreter''')
 ),
 
--- smolagents writes reasoning as one more text; what the model said is in the raw output.
+-- smolagents writes reasoning as one more text; the model's text is in the raw output.
 smolagents AS (
   SELECT
     key,
@@ -85,7 +85,7 @@ smolagents AS (
   WHERE scope_name = 'openinference.instrumentation.smolagents'
 ),
 
--- These leave out arguments that are empty; elsewhere what was not sent is not known.
+-- These instrumentations leave out empty arguments; for others, missing arguments are unknown.
 terse AS (
   SELECT key
   FROM bucket_spans

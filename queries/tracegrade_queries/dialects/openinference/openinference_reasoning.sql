@@ -1,6 +1,7 @@
--- Reasoning where only the response as it came tells it.
+-- Reasoning that only the raw response holds.
 --
--- Of Chat Completions, of Responses, of Anthropic, of Bedrock, of Gemini and of AutoGen's clients.
+-- The responses are those of Chat Completions, Responses, Anthropic, Bedrock, Gemini and AutoGen's
+-- clients.
 --
 -- Reads:
 --   bucket_spans

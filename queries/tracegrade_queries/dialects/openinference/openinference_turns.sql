@@ -1,4 +1,4 @@
--- Messages of model calls, as indexed keys tell them.
+-- Messages of model calls, from indexed keys.
 --
 -- Reads:
 --   bucket_spans

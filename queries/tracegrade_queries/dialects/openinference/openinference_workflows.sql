@@ -1,4 +1,4 @@
--- Names of agents in workflows of LlamaIndex, which their steps tell.
+-- Names of agents in LlamaIndex workflows, from the steps of the workflow.
 --
 -- The agent of a workflow is the first that it sets up.
 --

@@ -87,7 +87,7 @@ chained AS (
   LEFT JOIN going_on USING (key)
 ),
 
--- An aggregate, so that no other list is looked through for what is asked of these.
+-- An aggregate, so that the condition is not evaluated for other lists.
 firsts AS (
   SELECT key
   FROM otel_genai_lists

@@ -70,8 +70,8 @@ parsed AS (
   FROM tellings
 ),
 
--- Google ADK writes a stream piece by piece, and some models the whole after it; only what is last
--- has a reason for its end. Pieces without the whole are put together: their texts are one.
+-- Google ADK writes a stream piece by piece, and for some models the whole after it; only the last
+-- message has a stop reason. Pieces without the whole are joined into one text.
 pieces AS (
   SELECT
     *,
@@ -92,7 +92,7 @@ SELECT
   direction,
   CASE
     WHEN NOT coalesce(is_in_pieces, FALSE) THEN messages
-    -- The whole may tell more than the pieces, or less: thoughts.
+    -- The whole may have more than the pieces, or lack thoughts.
     WHEN
       last_text <> ''
       AND (ends_with(first_text, last_text) OR ends_with(last_text, first_text))

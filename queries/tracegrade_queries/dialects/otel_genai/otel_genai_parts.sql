@@ -173,8 +173,8 @@ SELECT
   key,
   direction,
   message_position,
-  -- This one writes calls before the text; in Chat Completions, where both are fields, text leads.
-  -- Where reasoning is one too, some write it last, but nothing is said without a cause.
+  -- This one writes calls before the text; in Chat Completions, where both are fields, the text
+  -- comes first. If reasoning is a field too, some write it last, although it precedes the output.
   CASE
     WHEN
       part.type = 'tool_call'

@@ -1,4 +1,4 @@
--- Messages of lists that are as a provider writes them.
+-- Messages of lists in a provider's own form.
 --
 -- Reads:
 --   otel_genai_plain

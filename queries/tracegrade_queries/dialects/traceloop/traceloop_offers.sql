@@ -1,4 +1,4 @@
--- Tools that models were offered, as indexed keys tell them.
+-- Tools that were offered to models, from indexed keys.
 --
 -- Reads:
 --   bucket_spans
@@ -13,7 +13,7 @@ WITH names AS (
   FROM shapes
 ),
 
--- llm.request.functions.N., of AgentOps gen_ai.request.functions.N.
+-- llm.request.functions.N., for AgentOps gen_ai.request.functions.N.
 stems AS (
   SELECT
     shape,

@@ -1,4 +1,4 @@
--- Tool calls in messages, as indexed keys tell them, and spans below those of model calls.
+-- Tool calls in messages, from indexed keys, and from spans below those of model calls.
 --
 -- Reads:
 --   bucket_spans
@@ -21,7 +21,7 @@ SELECT
   min(position) FILTER (WHERE leaf = 'name') AS tool_name,
   min(position) FILTER (WHERE leaf = 'arguments') AS arguments
 FROM traceloop_keys
--- The latter is LiteLLM's, one for each call.
+-- LiteLLM writes such spans, one for each call.
 WHERE field IN ('tool_calls', 'function_call')
 GROUP BY shape, direction, message_position, item;
 

@@ -41,7 +41,7 @@ SELECT
         THEN array_to_string(try_cast(output_messages AS JSON) ->> '$[0].parts[*].content', '')
     END
   ) AS content,
-  -- Anthropic's content blocks, as they were.
+  -- Anthropic's content blocks, unchanged.
   json_type(
     CASE
       WHEN starts_with(values[positions.content], '[{')

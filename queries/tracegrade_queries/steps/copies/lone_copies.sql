@@ -1,7 +1,7 @@
--- Model calls that are all of their trace, and that another trace of the bucket records, too.
+-- Model calls that are their whole trace, and that another trace of the bucket records, too.
 --
 -- Without a span around them, two instrumentations of a client each begin a trace. Both records
--- have one response id and share their time; the one that tells more counts.
+-- have one response id and overlap in time; the one with more content counts.
 --
 -- Reads:
 --   dialect_messages

@@ -56,7 +56,7 @@ telling AS (
   WHERE output IS NOT NULL AND response_id IS NOT NULL
 ),
 
--- A poll says what it was answered, and not to what.
+-- A poll records the answer, but not the request.
 polls AS (
   SELECT
     if(polls.rank > telling.rank, polls.record, telling.record) AS record,

@@ -1,4 +1,4 @@
--- The record of each copied model call that counts, replays without ids among them.
+-- The record that counts of each copied model call, including replays without ids.
 --
 -- The columns are those of found_copy_ends: key, last.
 --

@@ -45,7 +45,7 @@ WITH members AS (
   WHERE operations.operation = 'model'
 ),
 
--- Spans around several calls are none.
+-- Spans around several calls are not records.
 around AS (
   SELECT DISTINCT known_parents.parent AS record
   FROM known_parents

@@ -1,4 +1,4 @@
--- The run that each operation belongs to, without what was recorded before.
+-- The run of each operation, without operations that were recorded before.
 --
 -- Reads:
 --   copied_operations

@@ -1,5 +1,6 @@
--- Runs that a workflow's replay recorded again: to an earlier run of the same agent in their trace
--- that made one of their model calls.
+-- Edges from runs that a workflow's replay recorded again to the earlier run.
+--
+-- The earlier run is of the same agent in their trace, and made one of their model calls.
 --
 -- Reads:
 --   found_copy_ends

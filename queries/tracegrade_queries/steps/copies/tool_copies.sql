@@ -1,8 +1,8 @@
 -- Executions that were recorded before: in replays, or by an exporter that sends a span twice.
 --
--- Models requested an id as often as it was executed, or the rest are copies: they tell the same,
--- and the request was recorded as often, or they have the same time. What has no id is a copy in
--- a replayed run alone.
+-- If models requested an id less often than it was executed, the surplus executions may be copies.
+-- With equal content, they are copies if their times are equal, if a replay recorded them, or if
+-- no model requested the random id. Without an id, only executions in a replayed run are copies.
 --
 -- Reads:
 --   run_copies

@@ -4,12 +4,12 @@ coalesce(type IN ('apply_patch_call', 'local_shell_call', 'shell_call'), FALSE);
 
 -- The parts of chat messages as model providers and LangChain write them.
 --
--- The named relation has key, direction, message_position and message (JSON): an item of OpenAI's
--- Responses, or an object with `role` (LangChain: `type`), `content` (text, or a list of blocks as
--- in block_part), `tool_calls` (OpenAI's or LangChain's), `reasoning_content`, what
--- hosted_in_metadata reads, and for a tool's message the id of its call. The columns of
--- the result are those of dialect messages. Calls of a model repeat what was said before: each
--- message is read once.
+-- The named relation has key, direction, message_position and message (JSON). A message is an item
+-- of OpenAI's Responses, or an object with `role` (LangChain: `type`) and `content` (text, or a
+-- list of blocks as in block_part). It may have `tool_calls` (OpenAI's or LangChain's),
+-- `reasoning_content`, the fields that hosted_in_metadata reads, and for a tool's message the id
+-- of its call. The columns of the result are those of dialect messages. Calls of a model repeat
+-- earlier messages: each message is read once.
 CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
   WITH distinct_parts AS MATERIALIZED (
     SELECT
@@ -87,7 +87,7 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
       END AS role,
       message,
       json_type(message, '$.content') AS content_type,
-      -- A tool's message is one result, or of Vercel's AI SDK, Bedrock and Genkit a list.
+      -- A tool's message is one result; for Vercel's AI SDK, Bedrock and Genkit it is a list.
       json_exists(message, '$.content[0].toolCallId')
       OR json_exists(message, '$.content[0].toolResult')
       OR json_exists(message, '$.content[0].toolResponse') AS is_blocks

@@ -80,7 +80,7 @@ CASE
       || '|compaction|context extraction|facts|memor(y|ies)|emoji'
     )
     THEN FALSE
-  -- As only programs ask.
+  -- Requests that only programs make.
   WHEN
     regexp_matches(
       text[1:500],
@@ -103,7 +103,7 @@ CASE
         || '|\bextract\b[^.!?]{0,80}\b(facts|memories|preferences)\b'
       )
     )
-    -- A transcript, or what is judged.
+    -- A transcript, or a text to judge.
     AND regexp_matches(
       text,
       '(?im)<(chat_history|conversation|transcript|messages)>|\bBEGIN (CONVERSATION|UNSAFE)\b'

@@ -44,7 +44,7 @@ CASE
   ELSE message
 END;
 
--- Items of a whole answer of OpenAI's Responses, or messages of one of Google's; NULL of all else.
+-- Items of a whole answer of OpenAI's Responses, or messages of Google's answer; otherwise NULL.
 CREATE OR REPLACE TEMP MACRO answered_items(ANSWER) AS
 CASE
   WHEN
@@ -140,7 +140,7 @@ CREATE OR REPLACE TEMP MACRO history_chat(RELATION) AS TABLE
     WHERE json_type(item) IN ('OBJECT', 'VARCHAR')
   ),
 
-  -- Calls of a model repeat what was said before: each message is read once.
+  -- Calls of a model repeat earlier messages: each message is read once.
   distinct_texts AS (
     SELECT DISTINCT
       role,
@@ -184,7 +184,7 @@ CREATE OR REPLACE TEMP MACRO history_chat(RELATION) AS TABLE
           OR names_role(message)
           OR cast(message AS VARCHAR) = '{}'
           THEN message
-        -- Put in as text: arguments may hold nulls, which a merge would take out.
+        -- Inserted as text: arguments may hold nulls, which a merge would remove.
         ELSE cast(
           rtrim(cast(json_object('role', role) AS VARCHAR), '}')
           || ','

@@ -28,7 +28,7 @@ CREATE OR REPLACE TEMP MACRO last_texts(RELATION) AS TABLE
     GROUP BY key
   ),
 
-  -- Few messages have several parts: they alone are put together.
+  -- Few messages have several parts: only these are joined.
   several AS (
     SELECT
       texts.key,

@@ -1,4 +1,4 @@
--- A number for what a part of a message says: equal for parts that differ in blanks alone.
+-- A number for the content of a message part: equal for parts that differ only in blanks.
 CREATE OR REPLACE TEMP MACRO part_digest(PART_TYPE, TOOL_NAME, CALL_ID, ARGUMENTS, TEXT) AS
 hash(
   part_type,

@@ -53,7 +53,7 @@ coalesce(
 CREATE OR REPLACE TEMP MACRO answer_in(arguments, result) AS -- noqa: CP05
 coalesce(
   try_cast(arguments AS JSON) ->> '$.answer',
-  -- Pydantic AI's to any answer.
+  -- Pydantic AI returns this text for any answer tool.
   nullif(result, 'Final result processed.'),
   arguments
 );

@@ -67,7 +67,7 @@ CASE
           list_filter(
             json_extract_string(
               content,
-              -- `kwargs` are of a message of LangChain's, as it is written whole.
+              -- `kwargs` belong to a LangChain message that is written whole.
               ['result', 'output', 'response', 'toolResult', 'tool_result', 'content', 'kwargs']
             ),
             LAMBDA item: item IS NOT NULL

@@ -7,7 +7,7 @@
 -- "22C"}`. NULL for NULL.
 CREATE OR REPLACE TEMP MACRO result_text(RESULT) AS
 CASE
-  -- Most are: one look at how they begin tells it.
+  -- Most results are plain text: their first characters show it.
   WHEN NOT regexp_matches(result, '^\s*["{\[]|^content=') THEN result
   WHEN regexp_matches(result, '(?s)^\s*".*"\s*$')
     THEN coalesce(try_cast(result AS JSON) ->> '$', result)

@@ -1,6 +1,7 @@
--- Whether a tool takes no arguments by the schema of its parameters: an object that names none.
+-- Whether a tool takes no arguments by its schema: an object without any parameter.
 --
--- False or NULL for one that refers to others or lets any be given, as a bare `type: object` does.
+-- False or NULL for a schema that refers to others or allows any argument, as a bare `type:
+-- object` does.
 CREATE OR REPLACE TEMP MACRO takes_nothing(SCHEMA) AS
 json_extract_string(schema, '$.type') = 'object'
 AND (

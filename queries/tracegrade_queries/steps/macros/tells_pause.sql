@@ -1,7 +1,8 @@
--- Whether the JSON of an output tells that it stops for an approval, an answer or a result:
--- LangGraph's `__interrupt__`, requests for approvals of the Vercel AI SDK, OpenAI and the Agent
--- Framework, OpenAI Agents' interruptions, Genkit's and Strands' reasons to finish, and what ADK
--- requests; that a run of Mastra is suspended; and the words of Agno.
+-- Whether the JSON of an output stops for an approval, an answer or a result.
+--
+-- It reads LangGraph's `__interrupt__`, approval requests of the Vercel AI SDK, OpenAI and the
+-- Agent Framework, and interruptions of OpenAI Agents. It also reads finish reasons of Genkit and
+-- Strands, ADK's requests, Mastra's suspended runs, and Agno's words.
 CREATE OR REPLACE TEMP MACRO tells_pause(OUTPUT) AS
 coalesce(
   regexp_matches(output, '^\{"status":\s*"suspended",\s*"reason":\s*"tool-call-')
@@ -18,7 +19,7 @@ coalesce(
   FALSE
 );
 
--- Whether a tool's result is what Google ADK returns until a user confirmed the call.
+-- Whether a tool's result is the one that Google ADK returns until a user confirms the call.
 CREATE OR REPLACE TEMP MACRO waits_for_confirmation(RESULT) AS
 coalesce(
   contains(result, 'This tool call requires confirmation, please approve or reject.'), FALSE

@@ -1,7 +1,7 @@
 -- Model spans that repeat the one around them: one call, seen by an outer and an inner layer.
 --
--- A model span with several calls below it contains calls but is none; no edge leads to it.
--- Several spans with one response id are one of these.
+-- A model span with several calls below it contains calls but is not one; no edge leads to it.
+-- Several spans with one response id are one call.
 --
 -- Reads:
 --   known_parents

@@ -10,11 +10,13 @@
 --   key            BIGINT   As in model_groups; one row each.
 --   run            BIGINT
 --   scope_name     VARCHAR
---   scope_rank     BIGINT   Its scope's place among those of the run, by the first start; from 1.
+--   scope_rank     BIGINT   Position of its scope among those of the run, by the first start; from
+--                           1.
 --   start_ns       BIGINT
 --   end_ns         BIGINT
 --   output_digest  VARCHAR  Digest of its output without reasoning; NULL if not captured.
---   output_rank    BIGINT   Its number among those of run and scope that said the same; from 1.
+--   output_rank    BIGINT   Its number among calls of the run and scope with the same output; from
+--                           1.
 -- Order:
 --   none
 WITH scopes AS (

@@ -1,9 +1,10 @@
--- Model calls that two instrumentations recorded side by side: to the scope that came first.
+-- Edges from model calls that two instrumentations recorded in parallel to the first scope.
 --
--- Twins come from different scopes, share at least half of the longer one's time or lie one inside
--- the other, and said the same for the same time, or what one of them said was not captured. The
--- span of a client's call may begin once a framework's has ended, which handed on a stream: below
--- one span and at once after it, what said the same is its twin, too.
+-- Twins come from different scopes, and overlap for at least half of the longer one's time, or one
+-- is inside the other. They have the same output the same number of times, or the output of one
+-- was not captured. The span of a client's call may begin after the end of a framework's span that
+-- passed on a stream. If it follows at once below one span, with the same output, it is a twin,
+-- too.
 --
 -- Reads:
 --   model_twin_candidates

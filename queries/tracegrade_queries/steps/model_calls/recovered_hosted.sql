@@ -79,7 +79,7 @@ recent AS (
     AND parts.message_position <= starts.last_position
 ),
 
--- The first that tells a call, in any input or output of its run.
+-- The first record of a call, in any input or output of its run.
 tellers AS (
   SELECT
     run,
@@ -137,7 +137,7 @@ by_text AS (
   GROUP BY recent.model_call
 ),
 
--- An output may tell such a call without the id that it has in the input.
+-- An output may hold such a call without the id that it has in the input.
 outputs_without_id AS (
   SELECT DISTINCT
     model_call,

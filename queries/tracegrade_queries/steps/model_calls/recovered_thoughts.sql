@@ -136,7 +136,7 @@ agent_answers AS (
   WHERE dialect_messages.direction = 'out' AND dialect_messages.part_type = 'text'
 ),
 
--- Agents around one another answer the same.
+-- Nested agents have the same answer.
 answered AS (
   SELECT
     agent_thoughts.key,

@@ -50,7 +50,7 @@ user_messages AS (
   GROUP BY user_parts.model_call
 ),
 
--- Few messages have several parts: they alone are put together.
+-- Few messages have several parts: only these are joined.
 joined_texts AS (
   SELECT
     user_parts.model_call,

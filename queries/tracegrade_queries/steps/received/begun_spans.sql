@@ -1,6 +1,6 @@
--- Spans of the traces of this bucket, with those that have begun and did not come.
+-- Spans of the traces of this bucket, including spans that have begun but not arrived.
 --
--- A note that a span has begun is the span, as long as that has not come.
+-- A note that a span has begun represents the span until the span arrives.
 --
 -- Reads:
 --   pending_spans

@@ -1,4 +1,4 @@
--- Spans of the traces of this bucket, whose JSON holds no half of a character.
+-- Spans of the traces of this bucket, whose JSON contains no half characters.
 --
 -- Reads:
 --   mended_texts

@@ -1,10 +1,11 @@
 -- Span events of the spans in this bucket, and the log records that name those spans.
 --
--- Old and new conventions say the same in different places: messages are span events in one, log
--- records in another. Only the events that some dialect reads are here. AWS's distribution of
--- OpenTelemetry takes messages out of spans into one log record for each, and names it as the
--- instrumentation; here that is a `gen_ai.messages`. Records of the scope `tracegrade.scoring` are
--- scores that were sent out of a lake and came back: no agent or evaluator said them.
+-- Old and new conventions record the same data in different places: one has messages in span
+-- events, another in log records. Only the events that some dialect reads are here. AWS's
+-- distribution of OpenTelemetry moves messages from spans into one log record each, named like the
+-- instrumentation; here it is a `gen_ai.messages`. Records of the scope `tracegrade.scoring` are
+-- left out: they are scores that were sent out of a lake and came back, not data of an agent or
+-- evaluator.
 --
 -- Reads:
 --   mended_spans

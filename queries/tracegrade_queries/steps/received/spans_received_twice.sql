@@ -1,7 +1,8 @@
 -- Span ids of the bucket that arrived more than once, with the row of each that counts.
 --
--- An exporter may send a span when it starts and again when it ends, and one that tries again may
--- send what came first last: what has an end counts before what has none, then the last received.
+-- An exporter may send a span when it starts and again when it ends, and after a retry the first
+-- version may arrive last. So a version with an end counts before one without, then the last
+-- received.
 --
 -- Reads:
 --   spans
@@ -9,7 +10,7 @@
 -- Columns:
 --   trace_id  VARCHAR  One row for each trace_id and span_id.
 --   span_id   VARCHAR
---   newest    BLOB     As span_version has it.
+--   newest    BLOB     As in span_version.
 -- Order:
 --   none
 WITH repeated AS (

@@ -1,4 +1,4 @@
--- Way up from operations that are neither agent nor tool to the nearest one that is.
+-- The way up from operations that are neither agent nor tool to the nearest agent or tool.
 --
 -- Reads:
 --   known_parents

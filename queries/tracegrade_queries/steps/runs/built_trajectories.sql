@@ -98,7 +98,7 @@ model_counts AS (
   GROUP BY model_calls.run
 ),
 
--- Runs that do nothing but name or sum up a conversation that is elsewhere.
+-- Runs that only name or summarize a conversation in another trace.
 serving_runs AS (
   SELECT model_calls.run
   FROM model_calls
@@ -186,7 +186,7 @@ calling_steps AS (
 ),
 
 -- OpenTelemetry's probability sampling: `th` is the rejected share of 2^56, without final zeros.
--- What is looked up of few runs, or is narrow, is joined before all that is wide.
+-- Narrow relations, and those of few runs, are joined before wide ones.
 calling_runs AS (
   SELECT
     run_ids.run,
@@ -272,7 +272,7 @@ SELECT
     AS sample_weight,
   roots.failed AS root_failed,
   interrupted_runs.run IS NOT NULL AS interrupted,
-  -- A run that names its task, or has lost the spans above it, is one of an agent all the same.
+  -- A run that names its task, or has lost the spans above it, still is an agent's run.
   run_ids.root IS NULL
   AND (gathered.has_tools_alone OR (gathered.has_models_alone AND serving_runs.run IS NOT NULL))
   AND unfinished_runs.run IS NULL

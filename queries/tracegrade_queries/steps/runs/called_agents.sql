@@ -33,7 +33,7 @@ WITH candidates AS (
     coalesce(operations.agent_name, operations.agent_label) AS tool_name,
     above.start_ns AS above_start_ns,
     above.end_ns AS above_end_ns,
-    -- Around it, without a name of its own: a crew around its agent.
+    -- A span around it without a name of its own, such as a crew around its agent.
     CASE
       WHEN
         above.operation = 'agent'

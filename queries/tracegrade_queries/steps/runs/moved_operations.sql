@@ -147,7 +147,7 @@ moved_models AS (
   WHERE spans.start_ns >= called.start_ns AND spans.end_ns <= called.end_ns
 ),
 
--- A request that hangs too high does not say whose the execution is.
+-- A request that is too high in the tree does not identify the run of the execution.
 moved_tools AS (
   SELECT
     executions.key,

@@ -1,4 +1,4 @@
--- Way up from operations that name no agent to the nearest one that does, inside the run.
+-- The way up from operations without an agent name to the nearest with a name, in the run.
 --
 -- Reads:
 --   operations

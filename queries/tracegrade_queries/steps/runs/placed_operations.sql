@@ -65,7 +65,8 @@ outermost AS (
   WHERE roots.caller IS NULL
 ),
 
--- Runs of one trace rarely overlap; if they do, the one that started last takes the stray.
+-- Runs of one trace rarely overlap; if they do, the operation belongs to the one that started
+-- last.
 adopted AS (
   SELECT
     strays.key,

@@ -1,6 +1,6 @@
 -- Runs of the bucket, each one trajectory.
 --
--- Between the operations and what is built a run is its number, since ids are long texts.
+-- Until trajectories are built, a run is identified by a number, since ids are long texts.
 --
 -- Reads:
 --   operations
@@ -11,7 +11,7 @@
 --   root           BIGINT   Key of the run's agent; NULL for a trace without agents.
 --   trace_id       VARCHAR
 --   trajectory_id  VARCHAR
---   position       BIGINT   Its place in the order of trajectory ids, from 1.
+--   position       BIGINT   Its position in the order of trajectory ids, from 1.
 -- Order:
 --   none
 WITH numbers AS (

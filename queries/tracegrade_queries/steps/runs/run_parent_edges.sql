@@ -1,4 +1,4 @@
--- Way up from each known operation to the agent that starts its run.
+-- The way up from each known operation to the agent that starts its run.
 --
 -- Reads:
 --   handoff_edges

@@ -1,7 +1,7 @@
 -- Agent spans that start a run: the outermost, and each that was called as a tool.
 --
--- Nested agent spans with no tool between are one run: they wrap one another, or took over from
--- one another.
+-- Nested agent spans without a tool between them are one run: one wraps the other, or took over
+-- from it.
 --
 -- Reads:
 --   called_agents

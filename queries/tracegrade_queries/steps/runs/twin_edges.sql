@@ -1,7 +1,7 @@
--- Runs that two instrumentations recorded side by side in one trace: to the scope that came first.
+-- Edges from runs that two instrumentations recorded in one trace to the run of the first scope.
 --
--- Twins come from different scopes, do not name different agents, are both outermost or both
--- called by a tool, and share at least half of the longer one's time.
+-- Twins come from different scopes, and do not name different agents. They are both outermost, or
+-- tools called both, and they overlap for at least half of the longer one's time.
 --
 -- Reads:
 --   run_starts

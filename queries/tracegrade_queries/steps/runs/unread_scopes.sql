@@ -20,7 +20,7 @@ WITH copied AS (
 outermost AS (
   SELECT
     bucket_spans.trace_id,
-    -- A root comes first, then what starts earliest.
+    -- A root comes first, then the earliest span.
     arg_min(
       coalesce(bucket_spans.scope_name, ''),
       (bucket_spans.parent_span_id IS NOT NULL, bucket_spans.start_ns, bucket_spans.span_id)

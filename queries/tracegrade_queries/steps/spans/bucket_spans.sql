@@ -1,7 +1,7 @@
 -- Spans of the traces of this bucket, after the dialects have read them: without attributes.
 --
--- These take most of the memory of a bucket, which serves for the steps then. What a dialect reads
--- under this name are its own spans, with attributes. The columns are those of sent_spans.
+-- Attributes take most of the memory of a bucket, and the steps need it afterwards. Under this
+-- name, a dialect reads its own spans, with attributes. The columns are those of sent_spans.
 --
 -- Reads:
 --   span_rows

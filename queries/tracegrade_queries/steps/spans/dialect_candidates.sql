@@ -1,5 +1,6 @@
--- Shapes of spans that each dialect may know: one of its marks is their scope's name, or that of
--- an attribute.
+-- Shapes of spans that each dialect may recognize.
+--
+-- One of its marks is in the scope's name, or in the name of an attribute.
 --
 -- Reads:
 --   marked_names

@@ -1,4 +1,4 @@
--- Spans whose process ended with an exit code other than 0, by the conventions of processes.
+-- Spans whose process ended with a non-zero exit code, by the conventions for processes.
 --
 -- Reads:
 --   all_spans

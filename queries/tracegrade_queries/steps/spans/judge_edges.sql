@@ -1,4 +1,4 @@
--- Way up from spans to the nearest evaluator, in traces that have one.
+-- The way up from spans to the nearest evaluator, in traces that have one.
 --
 -- Reads:
 --   bucket_spans

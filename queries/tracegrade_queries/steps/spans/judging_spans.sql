@@ -1,4 +1,4 @@
--- Evaluators, and what they do to judge: no work of the agent.
+-- Evaluators and the spans below them, which are not work of the agent.
 --
 -- Reads:
 --   judge_ends

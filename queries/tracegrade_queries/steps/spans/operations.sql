@@ -1,4 +1,4 @@
--- Spans that mean something to some dialect, and neither judge nor play a user.
+-- Spans that at least one dialect recognizes, without those that judge or play a user.
 --
 -- The columns are those of found_operations.
 --

@@ -39,7 +39,7 @@ WHERE
       is_pause(attributes['error.type'])
       OR is_pause(exception['exception.type'])
       OR is_pause(regexp_extract(status_message, '^[\w.]+'))
-      -- LangSmith tells an exception as its repr.
+      -- LangSmith writes an exception as its repr.
       OR is_pause(regexp_extract(exception['exception.message'], '^[\w.]+'))
     )
   )

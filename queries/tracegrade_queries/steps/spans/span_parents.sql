@@ -1,11 +1,11 @@
--- The parent of each span, where it arrived.
+-- The parent of each span whose parent arrived.
 --
 -- Reads:
 --   bucket_spans
 -- Columns:
 --   key     BIGINT   Span whose parent is in the bucket; one row each.
 --   next    BIGINT   Key of the parent.
---   rises   BOOLEAN  The parent starts before it; some edge of each cycle does not.
+--   rises   BOOLEAN  The parent starts before it; each cycle has an edge for which this is false.
 -- Order:
 --   none
 SELECT

@@ -1,4 +1,4 @@
--- Way up from spans of no known operation to the nearest one that has a known operation.
+-- The way up from spans without a known operation to the nearest span that has one.
 --
 -- Reads:
 --   operations

@@ -1,4 +1,4 @@
--- Spans that mean something to some dialect, without those that judge.
+-- Spans that at least one dialect recognizes, without those that judge.
 --
 -- Reads:
 --   judging_spans

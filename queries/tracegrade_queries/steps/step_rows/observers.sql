@@ -1,4 +1,6 @@
--- Observation spans that are linked to a tool span; others observe what no tool returned.
+-- Observation spans that are linked to a tool span.
+--
+-- Other observation spans have no tool result.
 --
 -- Reads:
 --   operations
@@ -9,7 +11,7 @@
 -- Columns:
 --   key        BIGINT   Observation span; one row each.
 --   execution  BIGINT   Key in executions that it observes.
---   content    VARCHAR  NULL where the agent saw what the tool returned.
+--   content    VARCHAR  NULL if the agent saw the tool's result.
 --   position   STRUCT(start_ns BIGINT, span_id VARCHAR)  Order of observations of one execution.
 -- Order:
 --   none

@@ -1,8 +1,7 @@
--- Steps that have a span of their own: plans, thoughts, answers, hand-overs, observations without
--- a tool.
+-- Steps with a span of their own: plans, thoughts, answers, hand-overs, free observations.
 --
--- A plan span with a model call below is read from that call; a hand-over span repeats the request
--- for it, where models requested any.
+-- A plan span with a model call below it is read from that call. A hand-over span repeats its
+-- request, if models requested any.
 --
 -- Reads:
 --   operations

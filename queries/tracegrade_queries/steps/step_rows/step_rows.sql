@@ -13,7 +13,7 @@
 --   run            BIGINT
 --   step_index     INTEGER  Dense from 0 in each trajectory.
 --   turn           INTEGER  From 0; never falls along the run.
---   span_key       BIGINT   Span it is read from.
+--   span_key       BIGINT   Span that it is read from.
 --   call           BIGINT   Call that it is; else NULL.
 --   observed_call  BIGINT   Call that it observes; else NULL.
 --   model_call     BIGINT   Model call that produced it; else NULL.
@@ -71,7 +71,7 @@ WITH all_steps AS (
 SELECT
   all_steps.run,
   (row_number() OVER in_order - 1)::INTEGER AS step_index,
-  -- A step that no model call produced is of the turn of the last model call before it.
+  -- A step that no model call produced belongs to the turn of the last model call before it.
   coalesce(last(turns.turn IGNORE NULLS) OVER in_order, 0) AS turn,
   all_steps.span_key,
   all_steps.call,

@@ -1,4 +1,4 @@
--- Each distinct text of arguments, whether a span or a message has it.
+-- Distinct texts of arguments, from spans and messages.
 --
 -- Reads:
 --   message_parts

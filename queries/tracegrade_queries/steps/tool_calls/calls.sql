@@ -1,4 +1,4 @@
--- Tool calls, those that a model's provider ran among them.
+-- Tool calls, including those that a model's provider ran.
 --
 -- The columns are those of client_calls.
 --

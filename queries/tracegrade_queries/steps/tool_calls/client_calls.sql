@@ -179,7 +179,7 @@ recording_runs AS (
   WHERE list_contains(run_offered_tools.names, executed_tools.tool_name)
 ),
 
--- A run may end with the error that a tool is not known, and have recorded no execution.
+-- A run may end with the error that a tool does not exist, without a recorded execution.
 refusals AS (
   SELECT
     run_ids.run,
@@ -250,7 +250,7 @@ judged AS (
       -- The process may have died in it.
       WHEN execution IS NOT NULL AND NOT ended AND observed_text IS NULL
         THEN { 'status': 'unknown', 'source': 'span' }
-      -- Some tell a pause as an execution that ended well.
+      -- Some record a pause as an execution that ended well.
       WHEN execution IS NOT NULL AND hides_pause AND observed_text IS NULL
         THEN { 'status': 'interrupted', 'source': 'span' }
       -- ADK does not offer models the tools with which it asks the user.
@@ -263,7 +263,7 @@ judged AS (
       WHEN execution IS NOT NULL AND seen_failed
         THEN { 'status': 'error', 'source': 'response' }
       WHEN execution IS NOT NULL THEN { 'status': 'ok', 'source': 'span' }
-      -- It may have been under way when the process died.
+      -- It may have been running when the process died.
       WHEN is_unfinished AND NOT answered AND coalesce(offered, TRUE)
         THEN { 'status': 'unknown', 'source': 'request' }
       -- A call whose result the run received was executed elsewhere.

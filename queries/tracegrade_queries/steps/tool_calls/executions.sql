@@ -1,7 +1,7 @@
--- Executions of tools by who runs the agent: what a provider ran is a call of its own, also where
--- an instrumentation made a span of it.
+-- Executions of tools by the agent's own process.
 --
--- The columns are those of found_executions.
+-- A provider's execution is a call of its own, even if an instrumentation made a span of it. The
+-- columns are those of found_executions.
 --
 -- Reads:
 --   provider_calls

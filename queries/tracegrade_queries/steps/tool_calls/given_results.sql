@@ -1,7 +1,7 @@
--- First model calls of agents' runs whose input ends with results: no user spoke after them.
+-- First model calls of agents' runs whose input ends with results, without a later user message.
 --
--- Without an agent's span, a client's instrumentation may begin a trace with each model call:
--- there the results are history, of calls that the traces before have.
+-- Without an agent's span, a client's instrumentation may begin a trace with each model call.
+-- There the results are history, of calls in earlier traces.
 --
 -- Reads:
 --   message_parts
@@ -16,7 +16,7 @@
 --   trace_id       VARCHAR
 --   root           BIGINT   Key of the run's root.
 --   start_ns       BIGINT   Start of the model call.
---   user_position  HUGEINT  Place of what the user said last; -1 if nothing.
+--   user_position  HUGEINT  Position of the user's last message; -1 if there is none.
 -- Order:
 --   none
 WITH firsts AS (

@@ -112,7 +112,7 @@ rounds AS (
     requests.model_call,
     any_value(requests.request) AS request,
     count(*) AS requests,
-    -- A clock that is behind leads to the first.
+    -- If the clock is behind, the first model call is taken.
     if(
       min(requests.start_ns)
       = min(min(requests.start_ns)) OVER (

@@ -1,5 +1,7 @@
--- Model calls in whose span tools ran that they do not say to have requested: a client ran them by
--- itself and called the model again, so that what the span says was said after them.
+-- Model calls whose span contains tools that they do not request.
+--
+-- A client ran these tools by itself and called the model again, so the span's output came after
+-- them.
 --
 -- Reads:
 --   executions

@@ -51,7 +51,7 @@ used_again AS (
   HAVING count(*) > 1
 ),
 
--- Every later call hears a response again: its text is taken from the first that does.
+-- Every later call receives a response again: its text is taken from the first one.
 first_received AS (
   SELECT
     requests.request,

@@ -1,4 +1,4 @@
--- Calls that a run has from one before it: it began with their results, or by executing them.
+-- Calls that a run has from an earlier one: it began with their results, or by executing them.
 --
 -- Reads:
 --   client_calls

@@ -7,8 +7,9 @@
 -- Columns:
 --   offered_tools  VARCHAR    As sent; one row each. Texts that are not a JSON list are left out.
 --   names          VARCHAR[]  Names of the tools, in order.
---   bare_names     VARCHAR[]  Names of those that take no arguments; NULL if none is known to.
---   tools          JSON[]     {name, description, parameters} of each; missing ones NULL.
+--   bare_names     VARCHAR[]  Names of tools without arguments; NULL if no such tool is known.
+--   tools          JSON[]     {name, description, parameters} of each tool; NULL for missing
+--                             values.
 -- Order:
 --   none
 WITH texts AS (

@@ -1,9 +1,9 @@
--- Tool executions that two instrumentations recorded side by side: to the scope that came first.
+-- Edges from tool executions that two instrumentations recorded in parallel to the first scope.
 --
 -- Twins come from different scopes and have the same call id, or the same tool with arguments that
--- do not differ. They share at least half of the longer one's time, or one lies inside the other;
--- with one call id they share any time, since recording a fast tool takes longer than the tool.
--- Parallel calls with the same arguments pair up in the order of their starts.
+-- do not differ. They overlap for at least half of the longer one's time, or one is inside the
+-- other. With one call id, any overlap suffices, since recording a fast tool takes longer than the
+-- tool. Parallel calls with the same arguments pair up in the order of their starts.
 --
 -- Reads:
 --   tool_spans

@@ -4,7 +4,7 @@ coalesce(
   regexp_matches(output, '"(vertex_ai_)?(grounding|url_?[cC]ontext)_?[mM]etadata": ?[\[{]'), FALSE
 );
 
--- An object, or the first of a list: LiteLLM has one for each candidate. NULL of all else.
+-- An object, or the first of a list: LiteLLM has one for each candidate. Otherwise NULL.
 CREATE OR REPLACE TEMP MACRO one_object(ANSWER) AS
 CASE json_type(answer)
   WHEN 'OBJECT' THEN answer
@@ -38,7 +38,7 @@ nullif(
   '[]'
 )::JSON;
 
--- A call of a tool that Google ran for an answer: what it was given and what it found, where told.
+-- A call of a tool that Google ran for an answer, with its arguments and its result if recorded.
 CREATE OR REPLACE TEMP MACRO grounding_block(NAME, GIVEN, QUERIES, RESULTS) AS
 CASE
   WHEN queries IS NOT NULL OR results IS NOT NULL

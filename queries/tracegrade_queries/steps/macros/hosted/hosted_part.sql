@@ -7,7 +7,7 @@ CASE
   WHEN json_exists(block, '$.tool_response.tool_type') THEN block -> '$.tool_response'
 END;
 
--- A tool as a request to Google names it: its types tell searches in pages and in images apart.
+-- A tool's name in a request to Google: its types distinguish searches in pages and in images.
 CREATE OR REPLACE TEMP MACRO requested_tool(NAME) AS
 regexp_replace(name, '^google_search_(web|image)$', 'google_search');
 
@@ -48,7 +48,7 @@ OR CASE
   ELSE FALSE
 END;
 
--- An object without the keys that are null in the other. NULL of all else.
+-- An object without the keys that are null in the other; otherwise NULL.
 CREATE OR REPLACE TEMP MACRO without_key(PART, NULLS) AS
 if(json_type(part) = 'OBJECT', json_merge_patch(part, nulls)::VARCHAR, NULL);
 

@@ -1,5 +1,4 @@
--- Texts that a framework may have put into a form of its own: what models wrote, and what was said
--- in the user's name.
+-- Texts that may have a framework's form: outputs of models, and texts in the user's name.
 --
 -- Reads:
 --   sent_parts

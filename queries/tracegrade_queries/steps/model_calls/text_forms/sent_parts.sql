@@ -42,7 +42,7 @@ SELECT
     1_000 * parts.part_position
   ) AS part_position,
   parts.role,
-  -- Some tell what a provider ran like any call: its id says which.
+  -- Some write a provider's call like any other: its id identifies it.
   if(
     parts.part_type = 'tool_call' AND is_hosted_id(parts.call_id),
     'server_tool_call',

@@ -1,7 +1,7 @@
--- Model spans of smolagents' runs, which get a task below `New task:` and more prompts in the
--- user's name.
+-- Model spans of smolagents' runs.
 --
--- A run without an agent's span may be of any framework: the process may have died.
+-- Their models get a task below `New task:`, and more prompts in the user's name. A run without an
+-- agent's span may be of any framework, since its process may have died.
 --
 -- Reads:
 --   opening_texts
