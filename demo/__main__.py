@@ -103,7 +103,7 @@ def _new_folder() -> Path:
 
 
 def show_failure(error: StageError, folder: Path) -> None:
-    """Print one line that says what failed, then the ends of the logs that show why."""
+    """Print one line about the failure, then the ends of the logs that show its cause."""
     print(f"demo: {error}", file=sys.stderr)
     logs = {error.log, folder / "collector.log"} - {None}
     for log in sorted(log for log in logs if log and log.exists()):

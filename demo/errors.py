@@ -4,9 +4,9 @@ from pathlib import Path
 
 
 class StageError(Exception):
-    """A stage did not do what the next one needs."""
+    """A stage did not produce the input of the next one."""
 
     def __init__(self, text: str, log: Path | None = None) -> None:
         super().__init__(text)
         self.log = log
-        """What the stage's process printed, if it had one."""
+        """Output of the stage's process, if it had one."""

@@ -41,7 +41,7 @@ class Conversation:
 
 
 def next_turn(conversation: Conversation) -> Turn:
-    """Decide what to say: find the order, then settle it.
+    """Choose the next output: find the order, then settle it.
 
     Customer c-11 gets a weak model: it requests a tool that it was not offered, and continues only
     if it gets a reply.
@@ -63,7 +63,7 @@ def next_turn(conversation: Conversation) -> Turn:
 
 
 def _settle(conversation: Conversation, order: dict[str, Any]) -> Turn:
-    """Refund the order or open a ticket, as the policy says."""
+    """Refund the order or open a ticket, according to the policy."""
     policy = conversation.result_of("get_refund_policy")
     if policy is None:
         call = ToolCall("get_refund_policy", {"order": order["order"]})

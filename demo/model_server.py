@@ -136,7 +136,7 @@ APIS: dict[str, Callable[[Json], Json]] = {
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers a `POST` to either API; everything else is refused as the real ones do."""
+    """Answers a `POST` to either API; refuses everything else like the real APIs."""
 
     protocol_version = "HTTP/1.1"  # clients keep their connection
 

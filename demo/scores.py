@@ -55,7 +55,7 @@ def show(children: Children, lake: Path) -> None:
 
 
 def answer(children: Children, lake: Path) -> None:
-    """Print what an analyst asks, how, and the answers."""
+    """Print an analyst's questions, their SQL, and the answers."""
     title("An analyst asks: What do agents do right after a failed call?")
     saved: Command = [TRACEGRADE, "sql", "--lake", lake, "--saved", SAVED_QUERY]
     print(f"$ tracegrade sql --lake {lake} --saved {SAVED_QUERY}")
@@ -84,7 +84,7 @@ def read_query(name: str) -> tuple[str, str]:
 
 
 def print_output(children: Children, name: str, command: Command) -> None:
-    """Run a command and print what it prints."""
+    """Run a command and print its output."""
     print("\n".join(children.run(name, command).lines()), flush=True)
 
 

@@ -1,1 +1,1 @@
-"""Generates the pages of `docs/` that repeat what the code says: `make docs` runs it."""
+"""Generates the pages of `docs/` that come from the code: `make docs` runs it."""

@@ -1,7 +1,7 @@
 """Write the generated pages of `docs/`: `python -m docgen [--check]`.
 
-With `--check`, nothing is written: pages that differ from what the code says are named, and the
-exit code is 1.
+With `--check`, nothing is written: pages that differ from the code are named, and the exit code is
+1.
 """
 
 import sys
@@ -42,7 +42,7 @@ def generated() -> Mapping[str, str]:
 
 
 def outdated() -> list[str]:
-    """Return the paths of pages that are missing, differ from what the code says, or are left."""
+    """Return the paths of pages that are missing, differ from the code, or are obsolete."""
     pages = generated()
     changed = [path for path, text in pages.items() if _content(DOCS / path) != text]
     marked = (

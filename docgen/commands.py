@@ -77,7 +77,7 @@ def _page(command: Any) -> str:
 
 
 def _blocks(command: Any, title: str) -> list[str]:
-    """Return what a command does, how it is called, and tables of its arguments and options."""
+    """Return a command's description, its usage, and tables of its arguments and options."""
     context = typer.Context(command, info_name=title)
     arguments = [each for each in command.params if each.param_type_name == "argument"]
     options = [each for each in command.params if each.param_type_name == "option"]
@@ -119,7 +119,7 @@ def _option(option: Any, context: Any) -> list[str]:
 
 
 def _value(option: Any, context: Any) -> str:
-    """Return what an option takes: a type, or its choices with `|` between them."""
+    """Return the values of an option: a type, or its choices with `|` between them."""
     shown = str(option.display_type(context)).strip("<>[]").lower()
     if "|" in shown:
         return code(shown)

@@ -1,4 +1,4 @@
-"""The pages of exit codes and of messages: each kind of error, with what it may say."""
+"""The pages of exit codes and of messages: each kind of error, with its messages."""
 
 import ast
 import inspect
@@ -98,7 +98,7 @@ def _nodes(function: ast.AST) -> Iterator[ast.stmt | ast.expr]:
 
 
 def _text(node: ast.expr) -> str:
-    """Return a text as it is written, `{}` for what is filled in; empty for anything else."""
+    """Return a text as written, with `{}` for inserted values; empty for anything else."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):

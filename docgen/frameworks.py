@@ -1,4 +1,4 @@
-"""The pages of agent frameworks: what to install, an agent, how to score it, what is recorded.
+"""The pages of agent frameworks: installation, an agent, its scores, and the recorded data.
 
 They are made from the quickstarts that `make test-frameworks` runs, and from the versions of its
 environments.
@@ -24,7 +24,7 @@ EXPORTS: Final = {
     "claude-code-exports": "Claude Code",
     "chat-logs": "logs of chats",
 }
-"""Pages about importing what other tools recorded, and what it is."""
+"""Pages about importing records of other tools, with the kind of record."""
 QUESTIONS: Final = ("Where is order A-1001?", "Where is order B-2002?")
 ASPECTS: Final = ("calls", "arguments", "results", "errors", "answer", "tokens")
 """The parts of a run that a trace should hold."""
@@ -115,7 +115,7 @@ def _page(name: str, quickstart: Mapping[str, Any]) -> str:
 
 
 def _installs(name: str, quickstart: Mapping[str, Any]) -> str:
-    """Return the commands that install tracegrade, and what the agent needs."""
+    """Return the commands that install tracegrade and the agent's requirements."""
     packages = map(_quoted, [*quickstart["packages"], *quickstart["instrumentors"]])
     own = "pip install 'tracegrade[all]'"
     if program(name).suffix == ".mjs":
@@ -138,7 +138,7 @@ def _quoted(package: str) -> str:
 
 
 def _change(quickstart: Mapping[str, Any]) -> str:
-    """Return what is changed in an agent so that it is recorded."""
+    """Return the change in an agent that makes it recorded."""
     adds = quickstart.get("adds")
     return f", with {adds} in its program" if adds else " without changing it"
 

@@ -1,7 +1,7 @@
 """The relations of the packages, and what each reads: `relation_graphs.py` draws it.
 
-The plans of the packages know it. What jobs make besides is in the docstring of their module
-(`Makes:`). Tests hold all of it to what the code really does.
+The plans of the packages have it. The docstring of a job's module lists the relations that the job
+makes (`Makes:`). Tests compare all of it with the code.
 """
 
 import ast

@@ -52,7 +52,7 @@ def _page(title: str, introduction: str, text: str) -> str:
 
 
 def _blocks(schema: Schema, definitions: Mapping[str, Schema]) -> Iterator[str]:
-    """Yield what an object is, and a table of its keys."""
+    """Yield an object's description, and a table of its keys."""
     yield prose(schema.get("description", ""))
     required = schema.get("required", ())
     rows = (
@@ -75,7 +75,7 @@ def _default(schema: Schema) -> str:
 
 
 def _type(schema: Schema, definitions: Mapping[str, Schema], depth: int = 0) -> str:
-    """Return what a value may be, in words."""
+    """Return the possible values in words."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         named = definitions[name]

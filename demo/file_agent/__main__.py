@@ -20,7 +20,7 @@ RELEASES: dict[str, type[FileAgent]] = {"1.0": Release10, "1.1": Release11, "1.2
 
 
 def main() -> None:
-    """Try every task as often as it says."""
+    """Run every task for its number of trials."""
     parser = argparse.ArgumentParser(prog="demo.file_agent", description=__doc__)
     parser.add_argument("--release", choices=sorted(RELEASES), required=True)
     parser.add_argument("--folder", type=Path, required=True, help="where the runs get folders")

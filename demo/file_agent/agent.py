@@ -26,7 +26,7 @@ SUB_GOAL_OF_STEP = {
     "clean": "clean",
     "report": "report",
 }
-"""Which sub-goal of the task each plan step serves; a step that is not here serves none."""
+"""The sub-goal of the task that each plan step serves; other steps serve none."""
 
 
 class FileAgent(ABC):
@@ -112,7 +112,7 @@ class FileAgent(ABC):
         self.unread.remove(path)
 
     def free_space(self) -> None:
-        """Remove what an interrupted run left behind."""
+        """Remove the files of an interrupted run."""
         with self.run.decision("free"):
             tools.remove_leftovers("clean")
 
@@ -131,7 +131,7 @@ class FileAgent(ABC):
             tools.write_clean_file(CLEAN_FILE, self.valid)
 
     def report(self) -> None:
-        """Write the summary: what came in, what passed, what did not and why."""
+        """Write the summary: received, valid and rejected rows, with the reasons."""
         summary = {
             "uploads": len(self.uploads or []),
             "rows_written": len(self.valid),

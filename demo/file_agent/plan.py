@@ -13,12 +13,12 @@ class PlanStep:
     tool: str
     effect: Literal["read", "write", "destructive"] = "read"
     inputs: list[str] = field(default_factory=list)
-    """What it needs: given by the task, or an output of an earlier step."""
+    """Its inputs: given by the task, or outputs of earlier steps."""
     outputs: list[str] = field(default_factory=list)
     rollback: str | None = None
-    """How a write is undone."""
+    """The undo of a write."""
     on_failure: list[str] = field(default_factory=list)
-    """What to do when it fails; empty if the plan does not say."""
+    """The action after its failure; empty if the plan has none."""
     status: Literal["pending", "completed", "failed"] = "pending"
 
 

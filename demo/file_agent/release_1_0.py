@@ -1,8 +1,8 @@
 """Release 1.0, with the mistakes of the article's worked example.
 
-It lists the whole folder where a cheap emptiness check would do, writes before it looks at the
-disk, archives uploads without being asked, has no branch for a malformed header, and of its two
-requested writes its plan marks one.
+It lists the whole folder although a cheap emptiness check would suffice, and writes before it
+checks the disk. It archives uploads without a request, and has no branch for a malformed header.
+Its plan marks only one of the two requested writes.
 """
 
 from collections.abc import Callable
@@ -70,7 +70,7 @@ class Release10(FileAgent):
         return {**super().actions(), "archive": self.archive}
 
     def clean(self) -> None:
-        """Start the output file right away, without a look at the disk, then write the rows."""
+        """Start the output file at once, without a check of the disk, then write the rows."""
         if not self.plan_has("free"):
             with self.run.decision("prepare"):
                 tools.write_clean_file(CLEAN_FILE, [])

@@ -102,7 +102,7 @@ def check_disk_space(folder: str, need_bytes: int) -> dict[str, Any]:
 
 @tracegrade.tool(effect="write", cost=5)
 def write_clean_file(path: str, rows: list[Row]) -> dict[str, Any]:
-    """Write rows as CSV with a header and return what was written.
+    """Write rows as CSV with a header and return the result.
 
     Raises:
         OSError: The folder is full (ENOSPC); nothing was written.
@@ -147,7 +147,7 @@ def copy_uploads(folder: str, to: str) -> dict[str, Any]:
 
 @tracegrade.tool(effect="write", cost=3)
 def quarantine_file(path: str, reason: str) -> dict[str, Any]:
-    """Move one unreadable upload aside, with a note that says why."""
+    """Move one unreadable upload aside, with a note of the reason."""
     folder = Path("quarantine")
     folder.mkdir(exist_ok=True)
     quarantined = Path(shutil.move(path, folder / Path(path).name))

@@ -1,7 +1,7 @@
 """The files that each task starts from: what customers uploaded, some of it malformed.
 
-The trial decides which of the uploads is the malformed one, so that trials of one task differ in
-their data and not in what has to be done.
+The trial decides which upload is malformed, so that trials of one task differ in their data, but
+not in the work.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ class Task(NamedTuple):
     lay_out: Callable[[Path, int], None]
     """Fills a new folder for a trial (counted from 1)."""
     trials: int
-    """0: the harness alone tries it, in `demo/environments`."""
+    """0: only the harness runs it, in `demo/environments`."""
 
 
 def _clean_uploads(folder: Path, trial: int) -> None:
@@ -119,7 +119,7 @@ TASKS = (
 
 
 def lay_out(folder: Path, task: Task, trial: int) -> None:
-    """Fill a new folder with what the agent finds: uploads, and limited room for clean files."""
+    """Fill a new folder for the agent: uploads, and limited room for clean files."""
     for name in ("uploads", "clean", "reports"):
         (folder / name).mkdir(parents=True)
     (folder / "clean" / QUOTA_FILE).write_text(str(QUOTA_BYTES))

@@ -70,7 +70,7 @@ MOST_REQUESTS: Final = 32
 MOST_CONDITIONS: Final = 30
 """Conditions of an address that an error page shows, each with a link that drops it."""
 PAGE_SECS: Final = 5.0
-"""That a page may take, unless another time is given."""
+"""Time limit of a page, unless another one is given."""
 SLOW: Final = 12
 """Times as long may pages take that read the whole lake."""
 ICON: Final = (
@@ -111,10 +111,10 @@ class PageRoute(NamedTuple):
     path: str
     make: Callable[[PageRequest], PageResponse]
     slower: int = 1
-    """How many times as long as others it may take."""
+    """Factor of its time limit."""
     methods: tuple[str, ...] = ("GET",)
     most_bytes: int = MAX_BYTES
-    """That a form may have."""
+    """Maximum size of a form."""
 
 
 PAGES: Final = (
@@ -174,10 +174,10 @@ class Explorer:
     latest: LatestSnapshot
     site: Site
     page_secs: float = PAGE_SECS
-    """That a page may take."""
+    """Time limit of a page."""
 
     tokens: PageTokens = field(default_factory=PageTokens)
-    """That forms of our pages show."""
+    """Tokens in the forms of our pages."""
     labeling: Labeling | None = None
     """None: labeling is off."""
     upkeep: LakeUpkeep | None = None
@@ -310,7 +310,7 @@ class Explorer:
     def _done(self, made: "asyncio.Future[tuple[PageResponse, bytes]]") -> None:
         self._under_way -= 1
         if not made.cancelled():
-            made.exception()  # looked at, so that one of a page given up is not logged
+            made.exception()  # read, so that the exception of an abandoned page is not logged
 
     def _make(
         self, page: PageRoute, address: PageAddress, cursors: list[DuckDBPyConnection]
@@ -326,7 +326,7 @@ class Explorer:
             return answer, _body(answer, request)
 
     def _make_ahead(self, key: object, make: Callable[[PageRequest], object]) -> None:
-        """Begin making what a later request can use, unless that is under way."""
+        """Start computing a result for a later request, unless it is already running."""
         if key not in self._made_ahead:
             self._made_ahead.add(key)
             self._spare.submit(self._with_snapshot, key, make)

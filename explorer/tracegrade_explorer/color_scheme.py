@@ -1,4 +1,4 @@
-"""Light or dark: as the reader's system has it, unless the reader chose; a cookie remembers it.
+"""Light or dark: the setting of the reader's system, or the reader's choice in a cookie.
 
 A choice is a parameter of any page's address, so that a button needs no script; the answer takes
 it out of the address again.
@@ -22,7 +22,7 @@ REMEMBERED_SECS: Final = 365 * 86_400
 
 
 def chosen(request: Request) -> str:
-    """Return what the reader chose; '' if that is left to the system."""
+    """Return the reader's choice; '' if the system decides."""
     found = request.cookies.get(COOKIE, "")
     return found if found in SCHEMES else ""
 
@@ -34,7 +34,7 @@ def own_path(request: Request) -> str:
 
 
 def remember(request: Request) -> Response | None:
-    """Return what remembers the choice of an address and leads to the same page; None without one.
+    """Return a redirect to the same page with a cookie for the choice; None without a choice.
 
     Raises:
         BadFilter: There is no such scheme.

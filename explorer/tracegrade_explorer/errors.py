@@ -8,7 +8,7 @@ class ExplorerError(TracegradeError):
 
 
 class BadFilter(ExplorerError, BadInput):
-    """A filter, or another part of a page's address, says what cannot be understood."""
+    """A filter, or another part of a page's address, cannot be understood."""
 
 
 class UnsafeAddress(ExplorerError, BadInput):

@@ -52,7 +52,7 @@ POSTED: Final = re.compile(r"/(sql(\.csv|\.json)?|queries/[^/]+|label)")
 LABEL: Final = "/label"
 """The one that writes."""
 CALLER: Final = "tracegrade.caller"
-"""Where in a request's scope it stands who asks."""
+"""Key of the caller in a request's scope."""
 OPEN_TO_ALL: Final = ("/static/",)
 """Paths without a word of the lake, which the page that asks for a token needs."""
 HEALTH: Final = "/healthz"
@@ -63,7 +63,7 @@ class Rules(NamedTuple):
     """The callers that the guard admits."""
 
     hosts: frozenset[str]
-    """What a request may name as its host, in lower case."""
+    """Allowed host names of a request, in lower case."""
     knows: Callable[[str], bool] | None
     """Whether a token is valid; None: none is needed."""
     cookie: str
@@ -75,7 +75,7 @@ class Caller(NamedTuple):
     """The sender of a request."""
 
     token: str = ""
-    """That was shown; '' where none is needed."""
+    """The token that was shown; '' if none is needed."""
     by_header: bool = False
     """It was shown in a header, as a program does; no page makes a browser send that."""
 
@@ -86,7 +86,8 @@ ANYBODY: Final = Caller()
 class PageTokens:
     """Tokens that prove that this process served the page which sent a caller's form.
 
-    Cookies do not: a browser sends them with what a page at another port of this host sends, too.
+    Cookies do not prove it: a browser also sends them with requests of a page at another port of
+    this host.
     """
 
     def __init__(self) -> None:

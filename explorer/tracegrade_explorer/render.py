@@ -83,7 +83,7 @@ def _runs_on_page(snapshot: LakeSnapshot) -> list[tuple[str, str]]:
 
 
 def render_json(document: PageContent) -> bytes:
-    """Return what a page shows as JSON, every number unrounded."""
+    """Return the content of a page as JSON, every number unrounded."""
     if isinstance(document.data, WrittenJson):
         return document.data.encode()
     option = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
@@ -103,7 +103,7 @@ class ErrorQuery(NamedTuple):
     """Names and values of its parameters."""
     page_token: str
     action: str = ""
-    """Where the form of a saved query leads; '' for a reader's own."""
+    """Address of a saved query's form; '' for a reader's own query."""
 
 
 class ErrorPage(NamedTuple):

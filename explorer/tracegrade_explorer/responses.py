@@ -21,7 +21,7 @@ class Site:
     """The state that all pages of one explorer share."""
 
     lake: str
-    """As the user named it."""
+    """The lake's name as the user gave it."""
     sql: bool
     """Whether readers may ask in SQL."""
 
@@ -44,15 +44,15 @@ class PageRequest:
     scheme: str = ""
     """light | dark; '' as the reader's system has it."""
     zone: tzinfo = UTC
-    """Where the reader's days begin."""
+    """The reader's time zone."""
     posted: bool = False
     """The pairs came in a form of one of our pages, not in an address that anybody can write."""
     page_token: str = ""
-    """That a form of this page has to show."""
+    """The token for forms of this page."""
     labeler: str = ""
-    """As whom one may label who asks; '' if not."""
+    """Name with which the caller may label; '' if none."""
     is_live: bool = False
-    """The page is to be loaded again by itself, every few seconds."""
+    """The page reloads itself every few seconds."""
     labels: LabelWriter | None = None
     """Writes labels; None if labeling is off."""
     cursors: list[DuckDBPyConnection] = field(default_factory=list)
@@ -85,7 +85,7 @@ class PageRequest:
         return mine, self.filter_of(pair for pair in self.pairs if pair[0] not in own)
 
     def filter_of(self, pairs: Iterable[tuple[str, str]]) -> Filter:
-        """Return what parameters say, the lake's metrics of users' own among them.
+        """Return the filter in the parameters, including users' own metrics.
 
         Raises:
             BadFilter: One of them is not understood.
@@ -101,13 +101,13 @@ class WrittenJson(str):
 
 @dataclass(frozen=True)
 class PageContent:
-    """A page: what its template shows, and the same for programs."""
+    """A page: the content of its template, and the same for programs."""
 
     template: str
     title: str
     view: Mapping[str, Any]
     data: object
-    """As JSON, every number unrounded."""
+    """The content as JSON, every number unrounded."""
     columns: Sequence[str] = ()
     """Columns of the CSV; empty if the page is not a table."""
     rows: Sequence[Row] = field(default_factory=list)

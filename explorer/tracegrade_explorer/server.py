@@ -56,7 +56,7 @@ class Options(NamedTuple):
     sql: bool | None = None
     """Whether readers may ask in SQL; None: on loopback."""
     timeout_secs: float = PAGE_SECS
-    """That a page may take."""
+    """Time limit of a page."""
     open_browser: bool = False
     label_as: str | None = None
     """Name with which every caller labels; None: the token file names the callers."""
@@ -79,15 +79,15 @@ def serve(location: str, options: Options, say: Callable[[str], object]) -> None
 
     Args:
         location: Path or URL of the lake.
-        options: Of the command.
-        say: Gets a line for each thing that a user should know.
+        options: The options of the command.
+        say: Receives a line for each note to the user.
 
     Raises:
         LakeMissing: There is no lake.
-        UnsafeAddress: Others could reach the address, and nothing keeps them out.
+        UnsafeAddress: Other users could reach the address without a token.
         BadCredentials: The token file or the certificate cannot be used.
-        AddressTaken: The address cannot be listened on.
-        NameRefused: Nobody can label as it is said.
+        AddressTaken: The server cannot listen on the address.
+        NameRefused: The given name cannot label.
     """
     address = _address(options)
     tls = _tls(options)

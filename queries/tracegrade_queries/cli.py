@@ -9,11 +9,11 @@ from typer.core import TyperCommand
 from tracegrade.terminal.visible import echo
 
 _COMMENT: Final = re.compile(r"--[^\s=]*\s")
-"""How a query begins that begins with a comment."""
+"""Beginning of a query that starts with a comment."""
 
 
 class _QueryCommand(TyperCommand):
-    """Takes a query that begins with a comment for what it is, not for an option."""
+    """Reads a query that begins with a comment as a query, not as an option."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments, as all commands do."""

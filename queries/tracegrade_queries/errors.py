@@ -28,7 +28,7 @@ class GraphBroken(QueriesError):
 
 
 class BadDialect(QueriesError):
-    """The header of a dialect's file does not declare what it must."""
+    """The header of a dialect's file lacks a required declaration."""
 
 
 class WorkerLost(QueriesError):

@@ -42,8 +42,7 @@ def connect(
     Returns:
         An in-memory database with the views `spans`, `logs`, `steps`, `trajectories`, `verdicts`
         and those of the packages above this one (scores, once something was scored). It keeps
-        reading the versions that it found. `duckdb_columns()` says in `comment` what each column
-        holds.
+        reading the versions that it found. `duckdb_columns()` describes each column in `comment`.
 
     Raises:
         LakeMissing: There is no lake.
@@ -83,10 +82,11 @@ def scan(lake: str | Path | Lake, table: str) -> pl.LazyFrame:
 
     Args:
         lake: Its folder or URL.
-        table: One of the lake, or `spans` and `logs`: those without what was sent twice.
+        table: A table of the lake, or `spans` and `logs`, which leave out rows that were sent
+            twice.
 
     Returns:
-        One row as the table's declaration says; no rows if it is declared but not there yet.
+        Rows by the table's declaration; none if it is declared but does not exist yet.
 
     Raises:
         TableMissing: Neither the lake nor this package knows it.

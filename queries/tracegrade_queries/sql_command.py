@@ -33,7 +33,7 @@ MEMORY_LIMIT: Final = "40%"
 MEMORY: Final = re.compile(
     r"(?=.*[1-9])(\d+(\.\d+)?\s*[KMGT]i?B|(\d{1,2}(\.\d+)?|100(\.0+)?)\s*%)", re.IGNORECASE
 )
-"""How a limit is written."""
+"""Pattern of a limit."""
 
 FORMATS: Final = ("table", "csv", "json", "parquet")
 
@@ -42,7 +42,7 @@ BUILT: Final = re.compile(r"\b(steps|trajectories)\b", re.IGNORECASE)
 
 
 CATALOG: Final = re.compile(r"\b(duckdb_\w+|information_schema|comment)\b", re.IGNORECASE)
-"""What a query reads that asks for comments of tables; others do not wait for them."""
+"""Names in a query that reads comments of tables; other queries do not wait for them."""
 
 
 class Question(NamedTuple):
@@ -76,7 +76,7 @@ class QueryLimits(NamedTuple):
     """Limits of a query."""
 
     memory: str = MEMORY_LIMIT
-    """What the engine may use before it spills, as `4GB` or `40%` of the machine's."""
+    """Memory of the engine before it spills, as `4GB` or `40%` of the machine's."""
     timeout_secs: float | None = None
     """None: any time."""
 
@@ -119,7 +119,7 @@ def print_rows(
             answer = partial(_answer, con, text, question.params, output)
             run(con, partial(_restricted, spill, answer), watch(con, limits.timeout_secs))
         except QueryFailed:
-            opened.tables()  # fails too, and says why, if it was a store that went away
+            opened.tables()  # fails too, with the reason, if the store is unreachable
             raise
         if opened.is_local and BUILT.search(text):
             _note_unbuilt(opened, Limits(limits.memory))
@@ -127,7 +127,7 @@ def print_rows(
 
 def _check(limits: QueryLimits) -> None:
     if not MEMORY.fullmatch(limits.memory):
-        msg = f"--memory-limit '{limits.memory}' is not an amount; write it as 4GB, 512MB or 40%"
+        msg = f"--memory-limit '{limits.memory}' is not an amount; give it as 4GB, 512MB or 40%"
         raise QueryFailed(msg)
     if limits.timeout_secs is not None and not limits.timeout_secs > 0:
         msg = f"--timeout {limits.timeout_secs:g} is not a time; give seconds, more than 0"
@@ -144,7 +144,7 @@ def _spill(lake: Lake) -> Path:
 
 def _say_once(line: str, spill: Path) -> None:
     """Say what holds for every query over a lake with the first of them."""
-    with contextlib.suppress(OSError):  # said already, or nowhere to note that it was
+    with contextlib.suppress(OSError):  # already noted, or the note cannot be written
         (spill / "said-that-nothing-forbids-writing").touch(exist_ok=False)
         _note(line)
 
@@ -162,7 +162,7 @@ def _answer(
 
 
 def _note_unbuilt(lake: Lake, limits: Limits) -> None:
-    """Say that rows are missing from what was printed: only scoring builds steps."""
+    """Note that rows are missing from the output: only scoring builds steps."""
     if unbuilt := unbuilt_spans(lake, limits):
         _note(
             f"spans not in steps and trajectories yet: {unbuilt}; "
@@ -191,7 +191,7 @@ def _options(names: Sequence[str]) -> str:
 
 
 def way_out(error: str, how_to_give: Callable[[Sequence[str]], str] = _options) -> str:
-    """Return the engine's error, or how to supply what is missing.
+    """Return the engine's error, or the way to supply a missing value.
 
     Args:
         error: Of the engine.

@@ -72,7 +72,7 @@ def test_pages_are_served_with_a_certificate(sample_lake: Lake, tmp_path: Path) 
     ("options", "code", "words"),
     [
         (["--listen", "0.0.0.0:0"], 2, "can be reached from outside"),
-        (["--listen", "0.0.0.0:0", "--insecure"], 2, "give those it uses with --host-name"),
+        (["--listen", "0.0.0.0:0", "--insecure"], 2, "give the names to use with --host-name"),
         (["--listen", "192.0.2.1:0", "--insecure", "--no-token"], 2, "--no-token is for loopback"),
         (["--listen", "192.0.2.1:0", "--insecure"], 3, "cannot listen on 192.0.2.1:0"),
         (["--listen", "here"], 2, "address must be HOST:PORT"),

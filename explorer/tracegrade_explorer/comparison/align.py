@@ -54,7 +54,7 @@ class Pair:
 
     @property
     def differs(self) -> bool:
-        """Whether the runs are known to do something else here; other words alone are not."""
+        """Whether the runs are known to differ here; different words alone do not count."""
         return self.how not in {SAME, TEXT, UNRECORDED}
 
 
@@ -108,7 +108,7 @@ _Finder: TypeAlias = Callable[[Sequence[Step], Sequence[Step]], _Anchors]
 def _aligned(
     one: Sequence[Step], other: Sequence[Step], finders: Sequence[_Finder]
 ) -> Iterator[Pair]:
-    """Yield two stretches aligned: the first finder pairs some steps, the next what is between."""
+    """Yield two aligned stretches: the first finder pairs some steps, the next the rest."""
     if not finders:
         yield from _beside(one, other)
         return
@@ -149,7 +149,7 @@ def _differ_beside_marks(one: Step, other: Step) -> bool:
 
 
 def _key(step: Step) -> tuple[str | None, ...]:
-    """Return what makes steps equal; its first two parts are what they are about."""
+    """Return the key of equal steps; its first two parts are kind and subject."""
     if step.kind in CALLS:
         return (step.kind, step.tool_name, step.arguments)
     return (step.kind, step.role, step.content if step.kind == "plan" else None)
@@ -196,7 +196,7 @@ def _beside(one: Sequence[Step], other: Sequence[Step]) -> Iterator[Pair]:
 
 
 def _words(text: str) -> list[str]:
-    """Return a text in pieces: runs of letters and digits, and each other character alone."""
+    """Return a text in pieces: runs of letters and digits, and each other character."""
     found: list[str] = []
     for character in text:
         if character.isalnum() and found and found[-1][-1].isalnum():

@@ -43,7 +43,7 @@ def pair_rows(
 
     Args:
         pairs: The steps.
-        named: Of either run, whether it has several agents, so that each step says whose it is.
+        named: Whether each run has several agents, so that each step names its agent.
     """
     return [
         {

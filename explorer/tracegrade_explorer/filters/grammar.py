@@ -152,7 +152,7 @@ class Filter:
 def parse_filter(
     pairs: Iterable[tuple[str, str]], own: Collection[str] = (), zone: tzinfo = UTC
 ) -> Filter:
-    """Return what the parameters of an address say.
+    """Return the filter in the parameters of an address.
 
     Args:
         pairs: The parameters.
@@ -160,7 +160,7 @@ def parse_filter(
         zone: Where the days of the reader begin.
 
     Raises:
-        BadFilter: A key is not known, or a value not what its key takes.
+        BadFilter: A key is not known, or a value does not fit its key.
     """
     given = list(pairs)
     if len(given) > MOST_VALUES:
@@ -186,7 +186,7 @@ def parse_filter(
 
 
 def parse_query(text: str) -> Filter:
-    """Return what the part of an address behind the question mark says.
+    """Return the filter in the part of an address after the question mark.
 
     Raises:
         BadFilter: As `parse_filter`.
@@ -195,7 +195,7 @@ def parse_query(text: str) -> Filter:
 
 
 def to_pairs(run_filter: Filter) -> list[tuple[str, str]]:
-    """Return the parameters of an address, in one order, without what is said by their absence."""
+    """Return the parameters of an address, in a fixed order, without defaults."""
     return [*_pairs(run_filter)]
 
 

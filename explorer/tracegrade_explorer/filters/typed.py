@@ -19,7 +19,7 @@ class TypedWord(NamedTuple):
     """A condition, or a word of the request."""
 
     start: int
-    """Where it begins in what was typed."""
+    """Its start in the typed text."""
     end: int
     key: str
     """'' if it is not a condition."""
@@ -27,12 +27,12 @@ class TypedWord(NamedTuple):
 
 
 def typed_words(text: str) -> list[TypedWord]:
-    """Return the words of what was typed, in order."""
+    """Return the words of the typed text, in order."""
     return [*_words(text)]
 
 
 def typed_pairs(text: str) -> list[tuple[str, str]]:
-    """Return what was typed as parameters of an address, conditions first."""
+    """Return the typed text as parameters of an address, conditions first."""
     words = typed_words(text)
     pairs = [(word.key, word.value) for word in words if word.key]
     request = " ".join(word.value for word in words if not word.key)

@@ -1,7 +1,8 @@
 """The process that writes labels: `python -m tracegrade_explorer.labels.child LAKE`.
 
-It reads the rows of a label as a line of JSON from stdin, imports them as `tracegrade import` does
-(redacted, each once, one import at a time), and answers with a line of JSON; it ends with stdin.
+It reads the rows of a label as a line of JSON from stdin, and imports them like `tracegrade
+import` (redacted, each once, one import at a time). It answers with a line of JSON, and ends with
+stdin.
 """
 
 import sys
@@ -20,7 +21,7 @@ from tracegrade_collector.importing.importer import import_files
 from tracegrade_lake import Lake
 
 BUSY_SECS: Final = 30.0
-"""That another import is waited for."""
+"""Time to wait for another import."""
 PAUSE_SECS: Final = 0.2
 
 

@@ -14,7 +14,7 @@ from tracegrade_collector.errors import Unauthenticated
 from tracegrade_explorer.errors import NameRefused
 
 NameOf: TypeAlias = Callable[[str], str]
-"""Who shows a token may label as this name; '' if not."""
+"""Name with which the bearer of a token may label; '' if none."""
 
 HUMAN: Final = "human:"
 """A person's source begins so."""

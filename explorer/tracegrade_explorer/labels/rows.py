@@ -23,7 +23,7 @@ class LabelForm(NamedTuple):
 
 
 class LabeledStep(NamedTuple):
-    """A step that a person says failed."""
+    """A step that a person labels as wrong."""
 
     step_trajectory_id: str
     step_index: int | None

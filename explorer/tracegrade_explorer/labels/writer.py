@@ -28,7 +28,7 @@ class LabelGiven(NamedTuple):
     """A label that was written since the explorer started."""
 
     name: str
-    """Who labeled."""
+    """The labeler's name."""
     verdict: str
     """good | bad | unsure; '' if the label was taken back."""
     tag: str
@@ -103,7 +103,7 @@ class LabelWriter:
         return run_id in self._unscored
 
     def close(self) -> None:
-        """End the processes; what was not scored is so by the next job of the lake."""
+        """End the processes; the lake's next job scores the remaining runs."""
         with self._lock:
             self._closed = True
             if self._timer:
@@ -122,7 +122,7 @@ class LabelWriter:
                 self._timer.start()
 
     def _score_now(self) -> None:
-        """Score what is new in the lake; after a job that runs already."""
+        """Score new runs of the lake, after a job that is already running."""
         with self._one_at_a_time:
             with self._lock:
                 if self._closed or not self._unscored:

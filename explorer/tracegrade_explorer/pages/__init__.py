@@ -1,1 +1,1 @@
-"""The pages: each reads one scoring run, and says what its template shows."""
+"""The pages: each reads one scoring run, and returns the content of its template."""

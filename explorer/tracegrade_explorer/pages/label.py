@@ -20,7 +20,7 @@ from tracegrade_scoring.timeline.verdict_sentences import success_sentences
 SEQUENCES: Final = ("random", "newest", "disagree")
 """Orders of a queue; the first is the default."""
 NO_TAGS: Final = frozenset({"person", "check", "judge", "unexplained"})
-"""Kinds of reasons that say who speaks, not what went wrong."""
+"""Kinds of reasons that name a source, not a failure."""
 TAGS: Final = 40
 """Tags of the lake that a form offers."""
 OFFERED_STEPS: Final = 200
@@ -174,7 +174,7 @@ def _queue_bar(request: PageRequest, run_filter: Filter, order: str) -> dict[str
 def _filled(
     request: PageRequest, labels: LabelWriter, run_id: str, timeline: Timeline
 ) -> dict[str, Any]:
-    """Return what the form shows: what this person said, else the first reason and its step."""
+    """Return the content of the form: this person's label, else the first reason and its step."""
     if (given := labels.given(run_id, request.labeler)) and given.verdict:
         return {**given._asdict(), "said": True}
     own = [] if given else _own_rows(request, run_id)

@@ -23,11 +23,11 @@ class NewestReleases(NamedTuple):
     """The facts about all releases."""
 
     agents: list[dict[str, Any]]
-    """As the page shows them, each agent with its newest releases."""
+    """Rows of the page: each agent with its newest releases."""
     releases: list[Row]
-    """Of `release_overview`."""
+    """Rows of `release_overview`."""
     reasons: list[Row]
-    """Of `release_reasons`."""
+    """Rows of `release_reasons`."""
 
 
 def newest_releases(con: DuckDBPyConnection) -> NewestReleases:

@@ -1,4 +1,4 @@
-"""`/`: what each agent did lately, why runs failed, and what the newest release changed."""
+"""`/`: each agent's recent runs, reasons of failures, and changes of the newest release."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -145,7 +145,7 @@ def _failed_calls(row: Row) -> str:
 
 
 def _cost(row: Row) -> dict[str, str]:
-    """Return what its runs cost, else their tokens, and of how many runs that is known."""
+    """Return the cost of its runs, else their tokens, and the number of runs with known values."""
     if row["priced"]:
         of = "" if row["priced"] == row["runs"] else f"of {row['priced']:,} runs"
         return {"cost": usd(row["cost_usd"]), "cost_of": of, "tokens": ""}
@@ -171,7 +171,7 @@ def _others(rows: Sequence[Row]) -> str:
 def _lists(
     request: PageRequest, agents: Sequence[Row], wrong: Sequence[Row], window: TimeWindow
 ) -> Iterator[dict[str, Any]]:
-    """Yield why runs failed, then what is seen in those whose success is not known."""
+    """Yield the reasons of failed runs, then signs in runs with an unknown outcome."""
     runs, before = (sum(row[name] for row in agents) for name in ("runs", "runs_before"))
     for sort, outcome, title in (
         ("reason", "failed", "Why runs failed"),

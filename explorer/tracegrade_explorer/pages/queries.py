@@ -136,7 +136,7 @@ def _values(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _check_csv(request: PageRequest, page: str) -> None:
-    """Return unless an address asks for rows alone, which nothing but a form brings about.
+    """Refuse an address that requests rows: only a form may do so.
 
     Raises:
         FormRefused: It does.

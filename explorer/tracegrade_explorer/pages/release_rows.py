@@ -23,14 +23,14 @@ from tracegrade_scoring.rendering import words
 TASKS: Final = 200
 """Tasks shown; JSON has all."""
 MOST_NAMED: Final = 60
-"""Tasks that an address names; beyond, a list has those that one release alone ran, too."""
+"""Tasks that an address names; with more, a list also has tasks of only one release."""
 METRIC_OF: Final = {
     **{metric.label: metric.name for metric in ALL_METRICS.values()},
     "Tokens per run": "tokens",
     "Cost per run, USD": "cost_usd",
     "Steps per run": "steps",
 }
-"""By the label of a row, what each of its runs has a value of."""
+"""By the label of a row, the field for which each of its runs has a value."""
 
 
 class Sides(NamedTuple):
@@ -81,7 +81,7 @@ class TaskRow(NamedTuple):
 
 
 def cohort_rows(comparison: Comparison, of: Comparisons) -> dict[str, Any]:
-    """Return what a page shows of one agent in one run mode."""
+    """Return the content of a page about one agent in one run mode."""
     view = cohort_view(comparison, of)
     lists = _Lists(comparison, of)
     tasks = sorted(comparison.tasks, key=_by_change)

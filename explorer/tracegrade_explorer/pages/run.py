@@ -67,7 +67,7 @@ OWN_QUERIES: Final = (
     *("run_evidence", "run_plans", "run_children", "run_decisions", "run_agent_calls"),
 )
 SHOWS_UNMADE_CALLS: Final = ("all", "calls", "findings")
-"""Of `SHOWS`, those that show calls which were not made."""
+"""Values of `SHOWS` for calls that were not made."""
 SPANS: Final = 500
 """Spans on a page; JSON has more."""
 MAIN_SCORES: Final = 6
@@ -266,7 +266,7 @@ def _cards(
     show: str,
     on_page: Collection[int],
 ) -> dict[str, Any]:
-    """Return the cards of wrong decisions by step, those of missed ones, and which is open."""
+    """Return the cards of wrong decisions by step, of missed ones, and the open card."""
     cards = decision_cards(timeline, rows, _specification(request))
     by_step: dict[int, list[DecisionCard]] = {}
     for card in cards:
@@ -286,7 +286,7 @@ def _cards(
 
 
 def _href(run_id: str, run_filter: Filter, on_page: Collection[int], step: int) -> str:
-    """Return where a step stands: on this page, else on the one that shows all."""
+    """Return the address of a step: on this page, else on the page with all steps."""
     return f"#s{step}" if step in on_page else links.run(run_id, run_filter, step)
 
 
@@ -310,7 +310,7 @@ def _task(request: PageRequest, timeline: Timeline) -> Task | None:
 def _chosen(
     timeline: Timeline, run_id: str, run_filter: Filter, own: dict[str, str]
 ) -> dict[str, Any]:
-    """Return what a reader chose, and may choose instead."""
+    """Return the reader's choice, and the alternatives."""
     return {
         "run_filter": run_filter,
         "own": own,
@@ -399,7 +399,7 @@ def _index(step: str) -> int:
 
 
 def _prompt(request: PageRequest) -> str:
-    """Return what the model was given before a step, or that it was not recorded.
+    """Return the model's input before a step, or a note that it was not recorded.
 
     Raises:
         PageMissing: There is no such step.

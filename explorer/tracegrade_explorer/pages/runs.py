@@ -65,9 +65,9 @@ LABELS: Final = {
 """Labels of keys; a metric has its own."""
 SORTED: Final = (("steps", "Steps"), ("errors", "Failed"), ("cost_usd", "Cost"))
 OWN: Final = ("add", "low", "high", "typed")
-"""Parameters of the forms that add to the filter: a range, or what was typed."""
+"""Parameters of the forms that extend the filter: a range, or a typed text."""
 ID_BEGINS: Final = re.compile("[0-9a-fA-F]{6,64}")
-"""What is taken for the beginning of a run's id."""
+"""Pattern of a text that may be the beginning of a run's id."""
 
 
 class Chip(NamedTuple):
@@ -405,13 +405,13 @@ def _histogram(
 
 
 def _hidden(run_filter: Filter) -> list[tuple[str, str]]:
-    """Return what a form must send along: the filter but what it asks for itself."""
+    """Return the hidden fields of a form: the filter without the form's own fields."""
     remaining = run_filter.replaced(request="", since=None, until=None)
     return to_pairs(remaining)
 
 
 def _choices(metrics: Mapping[str, Metric]) -> Iterator[tuple[str, str]]:
-    """Yield what a range may be given of: key and label."""
+    """Yield key and label of each value that a range may limit."""
     for key in NUMBERS:
         if key not in ALL_METRICS:
             yield key, LABELS[key]

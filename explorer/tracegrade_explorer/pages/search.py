@@ -27,7 +27,7 @@ class Piece(NamedTuple):
 
     text: str
     found: bool
-    """It is what was looked for."""
+    """It is a match."""
 
 
 def search_page(request: PageRequest) -> PageResponse:

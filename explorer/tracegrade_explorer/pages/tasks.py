@@ -16,7 +16,7 @@ from tracegrade_scoring.rendering import words
 from tracegrade_scoring.report.model import SubGoalOutcome
 
 ATTEMPTS: Final = 40
-"""Marks of one release; beyond, shares alone say how they ended."""
+"""Marks of one release; with more runs, only shares are shown."""
 SHAPES: Final = 20
 SHAPE_CHARACTERS: Final = 300
 DRAWN_GOALS: Final = 60
@@ -48,7 +48,7 @@ def _task(row: Row) -> dict[str, Any]:
 
 
 def task(request: PageRequest) -> PageResponse:
-    """Return one task: how its attempts ended, and where they parted from what is expected."""
+    """Return one task: the outcomes of its attempts, and their deviations from expected calls."""
     task_id = request.path["id"]
     given = {"task_id": task_id}
     attempts = read(request.con, "task_attempts", **given, rows=ATTEMPTS)
@@ -123,7 +123,7 @@ def _decision(row: Row) -> dict[str, Any]:
 
 
 def _wrong_arguments(row: Row) -> str:
-    """Return how often the right tool had wrong arguments, and what was most often wrong."""
+    """Return how often the right tool had wrong arguments, and the most frequent error."""
     if not row["wrong_arguments"]:
         return ""
     times = words.count(row["wrong_arguments"], "time")

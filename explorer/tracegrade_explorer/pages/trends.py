@@ -20,10 +20,10 @@ from tracegrade_scoring.rendering import words
 PARTS: Final = {"date": 1, "week": 7}
 """Days of each."""
 FORMER: Final = {"day": "date"}
-"""As addresses called parts of time before."""
+"""Former names of time periods in addresses."""
 OWN: Final = ("metric", "by")
 FEW: Final = 5
-"""Fewer tasks, and runs without one, say little; their point is hollow, without an interval."""
+"""With fewer tasks, or for runs without a task, a point is hollow and has no interval."""
 MOST_LINES: Final = 6
 """Releases drawn, those with most runs; the table has all."""
 WIDTH_95: Final = 1.96
@@ -122,7 +122,7 @@ def _chart(rows: list[Row], trend: TrendQuery) -> Chart | None:
 
 
 def _across(day: date, first: date, last: date) -> float:
-    """Return where a date stands from left to right; one alone is in the middle."""
+    """Return the horizontal position of a date; a single date is in the middle."""
     return (day - first).days / (last - first).days if last > first else 0.5
 
 

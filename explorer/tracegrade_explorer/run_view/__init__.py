@@ -1,1 +1,1 @@
-"""One run as its page shows it: folds, plans and their changes, what scores are made from."""
+"""One run as its page shows it: folds, plans and their changes, evidence of scores."""

@@ -22,11 +22,11 @@ class StepBlock(NamedTuple):
     """'' if they are not folded."""
     steps: tuple[StepView, ...]
     marks: tuple[str, ...] = ()
-    """What was found at steps of a fold, each sentence once."""
+    """Findings at steps of a fold, each sentence once."""
 
 
 class _Unit(NamedTuple):
-    """A call with what it returned, or another step alone."""
+    """A call with its result, or another single step."""
 
     steps: tuple[StepView, ...]
     call: Step | None

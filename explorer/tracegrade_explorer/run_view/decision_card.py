@@ -66,11 +66,11 @@ class DecisionCard(NamedTuple):
     """A safer or cheaper tool was offered."""
     wrong: tuple[WrongLeaf, ...]
     counts: str
-    """How many arguments are wrong; '' if none is."""
+    """Number of wrong arguments; '' if there are none."""
     equal: str
     """Names of those that are not."""
     expected_arguments: str
-    """As the task has them, of a call that was not made or was another's; '' if it says none."""
+    """Arguments in the task for a call that was missed or wrong; '' if it has none."""
     why: str
     has_prompt: bool
 
@@ -164,7 +164,7 @@ def _listed(text: str | None) -> list[dict[str, Any]]:
 
 
 def _schema(tool: Mapping[str, Any] | None) -> str:
-    """Return what a tool was offered as: its description, and the schema of its arguments."""
+    """Return a tool's description, and the schema of its arguments, as offered."""
     if tool is None:
         return ""
     parameters = tool.get("parameters")

@@ -1,7 +1,7 @@
 """Positions of a graph's boxes and lines, from graphviz; the explorer draws them itself.
 
-Numbers alone go into graphviz, and it names the boxes n0 to n59: no text of a trace reaches it. It
-is not safe for threads, so one layout is made at a time, and each is kept.
+Only numbers are passed to graphviz, with boxes named n0 to n59, so no text of a trace reaches it.
+It is not thread-safe, so one layout is made at a time, and each is cached.
 """
 
 import threading
@@ -39,7 +39,7 @@ class PlacedLine(NamedTuple):
     points: tuple[tuple[float, float], ...]
     """Points of a chain of cubic Bézier curves: the start, then three for each curve."""
     tip: tuple[float, float]
-    """Where its arrow ends."""
+    """End of its arrow."""
 
 
 class GraphLayout(NamedTuple):

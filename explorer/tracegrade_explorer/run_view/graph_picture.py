@@ -1,7 +1,7 @@
 """Draws the sub-goals of a run as boxes with its calls as links, and its plans as lines.
 
-Colors are classes of the style sheet; a mark or a word says the same. Every text is made visible
-and escaped where it is drawn.
+Colors are classes of the style sheet; a mark or a word has the same meaning. Every text is made
+visible and escaped when it is drawn.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -263,7 +263,7 @@ def _rail(x1: float, y1: float, x2: float, y2: float, state: str) -> Markup:
 
 
 def _fork(line: PlanLine, x: float, y: float) -> Iterator[Markup]:
-    """Yield the curve from the line before, and what the new plan changes."""
+    """Yield the curve from the previous line, and the changes of the new plan."""
     below = y + LINE_HEIGHT
     curve = f"M{_at((x, y))}C{_at((x, below))} {_at((x, below))} {_at((x + 12, below))}"
     yield Markup('<path class="plan-rail fork" d="{}"/>').format(curve)

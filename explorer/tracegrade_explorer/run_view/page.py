@@ -26,15 +26,15 @@ SHOWS: Final[Mapping[str, str]] = {
     "plans": "plans",
     "findings": "findings",
 }
-"""What may be shown alone."""
+"""Kinds of steps that may be shown alone."""
 EVIDENCE: Final[Mapping[str, str]] = {
     **dict.fromkeys(("tsa", "tsa_source_text", "missed_decisions", "wrong_call_rate"), "decision"),
     **dict.fromkeys(("recovery_rate", "replan_given_failure"), "failed_call"),
     **{mode: mode for mode in FAILURE_MODES},
 }
-"""By metric, what it is counted from."""
+"""By metric, the kind of its evidence."""
 OF_PLANS: Final = ("replans", "pq", "plan_")
-"""How the names of metrics begin that are counted from plans."""
+"""Prefix of metrics that are counted from plans."""
 OF_CALLS: Final = (
     *("actual_steps", "step_", "redundant_calls", "tool_", "parameter_validity"),
     *("destructive_", "off_plan_calls", "termination"),
@@ -51,7 +51,7 @@ class RunFinding(NamedTuple):
     """Each in words with its address, which may be in the run of a sub-agent; none for a call
     that was expected and not made."""
     times: int
-    """How often in a row: at least `LEAST_REPEATS`, else 1."""
+    """Number of repeats in a row: at least `LEAST_REPEATS`, else 1."""
 
 
 class HeadlineReason(NamedTuple):
@@ -83,7 +83,7 @@ class ScoreRow(NamedTuple):
     basis: str
     steps: tuple[Evidence, ...]
     show: str
-    """What to show alone to see what it was counted from; '' for nothing."""
+    """The selection that shows its evidence; '' for none."""
 
 
 def findings(timeline: Timeline, agents: Mapping[int, str]) -> list[RunFinding]:

@@ -1,4 +1,4 @@
-"""The card above the steps of a run: its plans, its sub-goals, and how far it got with each."""
+"""The card above the steps of a run: its plans, its sub-goals, and the progress of each."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -23,7 +23,7 @@ NOT_HERE: Final = (
 
 
 def run_calls(timeline: Timeline, failed: frozenset[int], task: Task | None) -> RunCalls:
-    """Return the calls of a run with what they serve.
+    """Return the calls of a run with the sub-goals they serve.
 
     Args:
         timeline: The run.
@@ -45,7 +45,7 @@ def run_calls(timeline: Timeline, failed: frozenset[int], task: Task | None) -> 
 def plan_card(
     timeline: Timeline, changes: Sequence[PlanChange], calls: RunCalls, href: Href
 ) -> Mapping[str, Any]:
-    """Return what the card shows; nothing of a run without a plan and a task.
+    """Return the content of the card; None for a run without a plan and a task.
 
     Args:
         timeline: The run.
@@ -72,7 +72,7 @@ def plan_card(
 
 
 def _some(timeline: Timeline) -> str:
-    """Return which steps the card was made from, of a run that is longer; '' of others."""
+    """Return a note on the steps behind the card for a longer run; '' for others."""
     if not timeline.steps or timeline.total_steps == len(timeline.steps):
         return ""
     return (

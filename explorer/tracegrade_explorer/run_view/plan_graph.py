@@ -11,11 +11,11 @@ DONE, TRIED, SKIPPED, UNREACHED, UNKNOWN = "done", "tried", "skipped", "never re
 EXTRA: Final = "extra"
 """State of a plan item that is not a sub-goal."""
 FINISHED: Final = frozenset({"complete", "completed", "done", "finished"})
-"""What plans call an item that is done."""
+"""Names of the state of a finished item in plans."""
 
 
 class Square(NamedTuple):
-    """A call, drawn in the box of what it served."""
+    """A call, drawn in the box of its sub-goal."""
 
     step: int
     title: str

@@ -40,7 +40,7 @@ class PlanLine(NamedTuple):
     fork: int
     """Behind how many marks of the line before it leaves that one; 0 of the first."""
     why: str
-    """What it adds, what it drops, and after which failed call; '' of the first."""
+    """Added and dropped items, and the failed call before; '' for the first plan."""
 
 
 class FailedCall(NamedTuple):
@@ -102,7 +102,7 @@ def _marks(
 
 
 def _why(change: PlanChange, since: int, failed: Sequence[FailedCall]) -> str:
-    """Return what a plan changes, and after which failed call since the plan before."""
+    """Return the changes of a plan, and the failed call since the plan before."""
     parts = [
         f"{sign} {_names(items)}"
         for sign, items in ((PLUS, change.added), (MINUS, change.removed))

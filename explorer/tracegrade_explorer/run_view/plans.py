@@ -18,9 +18,9 @@ class PlanItem(NamedTuple):
     status: str
     """'' if none is declared."""
     tool: str = ""
-    """That it says it will call; '' if it names none."""
+    """The tool that it names; '' if it names none."""
     effect: str = ""
-    """That it declares of itself; '' if none."""
+    """The state that it declares; '' if none."""
 
 
 class PlanChange(NamedTuple):
@@ -36,7 +36,7 @@ class PlanChange(NamedTuple):
 
 
 def plan_changes(plans: Iterable[tuple[int, str]]) -> list[PlanChange]:
-    """Return the plans in order, each with what it changes.
+    """Return the plans in order, each with its changes.
 
     Args:
         plans: Index of the step that declares each plan, and the plan in JSON. JSON that is not a

@@ -25,7 +25,7 @@ MOST_CHARACTERS: Final = 1_000_000
 
 
 def prompt_text(attributes: Mapping[str, str | None], events: Iterable[Mapping[str, Any]]) -> str:
-    """Return what the model was given; '' if the span does not hold it.
+    """Return the model's prompt; '' if the span does not hold it.
 
     Args:
         attributes: Of the span of the model call.

@@ -34,7 +34,7 @@ class StepLine(NamedTuple):
 
     view: StepView
     kind: str
-    """As in `Step`."""
+    """The same as in `Step`."""
     mark: str
     """✗ (it failed) | ▲ (something else was found at it) | a sign of its kind; '' for none."""
     given: str
@@ -42,18 +42,18 @@ class StepLine(NamedTuple):
     returned: str
     """'' if it is not a call, or has no known result."""
     findings: tuple[str, ...]
-    """What was found at it and at its observations, each sentence once."""
+    """Findings at it and at its observations, each sentence once."""
     seen: tuple[StepView, ...]
     """Observations of it."""
     agent: str = ""
-    """Whose step it is, where steps are of several agents."""
+    """Agent of the step, if the run has several agents."""
 
 
 class LineBlock(NamedTuple):
     """Lines below a head, and folded below a title if they have one."""
 
     head: str
-    """Name of the sub-goal that they serve; '' if that is said before."""
+    """Name of the sub-goal that they serve; '' if an earlier line names it."""
     title: str
     marks: tuple[str, ...]
     lines: tuple[StepLine, ...]
@@ -106,7 +106,7 @@ def _by_head(lines: Sequence[StepLine], heads: Mapping[int, str | None]) -> list
 def _heads(lines: Sequence[StepLine], goals: Mapping[int, str]) -> dict[int, str | None]:
     """Return by step the sub-goal below which it stands.
 
-    A thought stands with the next call, a message or an answer with what is before it.
+    A thought goes with the next call, a message or an answer with the step before it.
     """
     found: dict[int, str | None] = {}
     following: str | None = None
@@ -178,7 +178,7 @@ def _first_words(text: str | None) -> str:
 
 
 def _short(text: str | None) -> str:
-    """Return JSON on a line: names with short values, lengths of what is long."""
+    """Return JSON on a line: names with short values, and lengths of long values."""
     if not text:
         return ""
     try:

@@ -31,7 +31,7 @@ TABLES: Final = (
     STEPS, TRAJECTORIES, AGENTS, TRAJECTORY_SCORES, DECISIONS, SUB_GOALS, FAILURES, FAILED_CALLS,
     RUN_REASONS, CUSTOM_SCORES,
 )  # fmt: skip
-"""What pages read of one date; each table more takes time when a date is opened."""
+"""Tables that pages read of one date; each more takes time when a date is opened."""
 MAX_DATES: Final = 4
 """Dates, those asked for last: readers mostly stay within a few."""
 LIMITS: Final = Limits("10%")
@@ -54,7 +54,7 @@ class Dates:
         self._open: dict[date, DuckDBPyConnection] = {}
 
     def cursor(self, received: date) -> DuckDBPyConnection:
-        """Return a cursor over `TABLES` of one date, and what is worked out from them."""
+        """Return a cursor over `TABLES` of one date, and the relations made from them."""
         with self._lock:
             con = self._open.pop(received, None) or self._connect(received)
             self._open[received] = con

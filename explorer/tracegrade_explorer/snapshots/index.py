@@ -1,6 +1,6 @@
 """The index of runs: one narrow row for each, in memory, so that a list reads no files.
 
-It is made some dates at a time, for what is sorted needs twice its place.
+It is made some dates at a time, since sorting doubles the memory.
 
 Makes:
     run_positions (from trajectories): the runs of the index, and their order
@@ -48,7 +48,7 @@ class DateSpan(NamedTuple):
 
 
 def build_index(con: DuckDBPyConnection, max_runs: int) -> None:
-    """Create `run_index`, the newest run first, `request_texts`, and what is kept of the lake.
+    """Create `run_index`, the newest run first, `request_texts`, and the stored relations.
 
     They are not temporary tables, since only one cursor would see those.
 

@@ -32,7 +32,7 @@ from tracegrade_scoring.rendering.rows import read_rows
 MEMORY_LIMIT: Final = "60%"
 """Share of the machine's memory, for two scoring runs while one replaces the other."""
 MAX_RESULTS: Final = 256
-"""What is worked out once for a scoring run and asked for again, such as counts of filters."""
+"""Results that are computed once for a scoring run, such as counts of filters."""
 
 Row: TypeAlias = dict[str, Any]
 
@@ -64,7 +64,7 @@ class LakeSnapshot:
     lake: Lake
     """The current lake; pages read the result of one scoring run from `con`."""
     con: DuckDBPyConnection
-    """For cursors alone: each request has its own."""
+    """Only for making cursors: each request has its own."""
     dates: Dates
     """The same lake, a date at a time: one run is read from the files of its date."""
     runs: int
@@ -77,7 +77,7 @@ class LakeSnapshot:
     """Runs in the index that were scored."""
     read_at: datetime
     state: LakeState
-    """What it is made from."""
+    """The state that it is made from."""
     own_metrics: Mapping[str, Metric]
     """The users' own metrics with scores, by name."""
     prices: PricesInForce | None
@@ -93,7 +93,7 @@ class LakeSnapshot:
         return self.state.run
 
     def cached(self, key: object, make: Callable[[], object]) -> Any:
-        """Return what was made under a key before, else make it; once for all who ask."""
+        """Return the cached result of a key, or compute it once for all callers."""
         with self._keeping:
             found = self._results.setdefault(key, CachedResult())
             if len(self._results) > MAX_RESULTS:
@@ -105,7 +105,7 @@ class LakeSnapshot:
             return found.answer
 
     def made_before(self, key: object) -> Any:
-        """Return what was made under a key; None if nothing is, or not yet."""
+        """Return the cached result of a key; None if there is none yet."""
         with self._keeping:
             found = self._results.get(key)
         return found.answer if found and found.made else None
@@ -117,7 +117,7 @@ class LakeSnapshot:
 
 
 def lake_state(lake: Lake) -> LakeState:
-    """Return what a snapshot would be made from now."""
+    """Return the state that a new snapshot would be made from."""
     return LakeState(
         last_run(lake, RUN_ORDER), lake.version(PRICED_DATES.name), last_build_number(lake)
     )

@@ -10,7 +10,7 @@ READY: Final = b" "
 
 
 def begin(memory_bytes: int, secs: float) -> None:
-    """Bound this process, and say that it begins."""
+    """Limit this process, and signal that it begins."""
     bound(memory_bytes)
     sys.stdout.buffer.write(READY)
     sys.stdout.buffer.flush()

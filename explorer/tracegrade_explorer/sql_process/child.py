@@ -47,7 +47,7 @@ def _answer(job: dict[str, Any]) -> dict[str, Any]:
     with connect(lake, layers=(SCORES,), memory_limit=memory) as con:
         begin(job["memory_bytes"], job["secs"])
         text = only_reads(con, job["sql"])
-        # One row more than wanted tells that there are more; all others are not even made.
+        # One more row than requested shows that there are more; further rows are not made.
         found = con.sql(text, params=job["values"] or None).limit(job["rows"] + 1)
         return _rows(found.to_arrow_reader(BATCH_ROWS), job["rows"])
 

@@ -27,7 +27,7 @@ HITS: Final = 50
 OF_RUN: Final = 3
 """Steps of one run; its page has the others."""
 BEFORE, LENGTH = 80, 320
-"""Characters of an excerpt before what was found, and in all."""
+"""Characters of an excerpt before the match, and in total."""
 PIECE_BYTES: Final = 1 << 16
 CHILD: Final = "tracegrade_explorer.sql_process.search_child"
 

@@ -42,7 +42,7 @@ def _dates(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
     with connect(lake, memory_limit=memory) as con:
         begin(job["memory_bytes"], job["secs"])
         for received in job["dates"]:
-            # One more than wanted tells whether the date has more.
+            # One more row than requested shows whether the date has more.
             given = {**job["given"], "after_run": after, "date": received, "rows": left + 1}
             rows = con.sql(query("text_hits"), params=given).to_arrow_table().to_pylist()
             yield {"date": received, "hits": rows[:left], "more": len(rows) > left}

@@ -68,7 +68,7 @@ BUCKET_MB: Final = 2_000
 """Memory of the engine of one bucket; it spills beyond."""
 
 WORKER_MB: Final = 2_500
-"""That the work on one bucket takes: rows that leave the engine are outside of its limit."""
+"""Memory for the work on one bucket: rows that leave the engine are outside its limit."""
 
 
 class BuildSummary(NamedTuple):
@@ -166,7 +166,7 @@ def _summed(rows: Iterable[Mapping[str, Any]], key: str, number: str) -> Mapping
 def _commit_all(
     lake: Lake, found: Discovery, built: Outcome, executor: Executor, *, full: bool
 ) -> None:
-    """Commit what was built, then what the next build need not look for again."""
+    """Commit the built rows, then the notes for the next build."""
     number = found.last.number + 1
     noted = {source.app_id: seq for source, seq in found.watermarks.items()}
     noted |= {BUILDS: number, STEPS_NOTED: STEPS_VERSION}
@@ -184,7 +184,7 @@ def _commit_all(
 def _leaving(
     lake: Lake, found: Discovery, traces: str, tables: Sequence[Table], executor: Executor
 ) -> Replacement:
-    """Have the files rewritten that hold rows of these traces, which get new ones."""
+    """Let workers rewrite the files that hold rows of these traces, which get new rows."""
     ids = " UNION ".join(
         f"SELECT trace_id FROM {table.name} WHERE {of_traces(table, traces)}" for table in tables
     )
@@ -214,7 +214,7 @@ def _commit(
 
 
 def _commit_traces(lake: Lake, found: Discovery, number: int, executor: Executor) -> None:
-    """Commit when the rows of each trace were received, log records alone, too."""
+    """Commit the receipt times of each trace, including traces with only log records."""
     con = found.con
     new = con.sql("SELECT DISTINCT last_date FROM trace_receipts ORDER BY last_date").fetchall()
     rows = "SELECT * RENAME (last_date AS date) FROM trace_receipts WHERE last_date = $date"

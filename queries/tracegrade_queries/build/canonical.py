@@ -66,7 +66,7 @@ def canonical_json(text: str | None) -> str | None:
 def canonical_arguments(text: str | None) -> str | None:
     """Return the canonical form of a call's arguments: nothing, or null, is an empty object.
 
-    None for None, and for what is not read as JSON.
+    None for None and for invalid JSON.
     """
     if text is not None and _NOTHING.fullmatch(text):
         return "{}"

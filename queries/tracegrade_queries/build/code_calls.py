@@ -18,7 +18,7 @@ from tracegrade_queries.graph import Run, relation
 _BUILTINS = frozenset(dir(builtins)) | {"PythonFinalizationError"}  # the last one since 3.13
 
 _MAX_DEPTH = 500
-"""Levels of code that is read: below what the parser of any version of Python takes."""
+"""Maximum levels of code: below the limit of the parser of every Python version."""
 
 _ANSWER = "final_answer"
 """Its only argument is the answer, by name or not."""

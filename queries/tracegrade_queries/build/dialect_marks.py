@@ -16,7 +16,7 @@ def marked_names(names: pa.ChunkedArray, known: Iterable[Dialect]) -> pa.Table:
     """Return the names that match a mark of a dialect, with the dialect.
 
     Args:
-        names: Distinct ones; NULL bears no mark.
+        names: Distinct names; NULL matches no mark.
         known: The dialects; one without marks has no rows.
 
     Returns:

@@ -1,7 +1,7 @@
 """Runs all dialects over the spans of a bucket, and collects their operations and messages.
 
-Each is shown its own spans alone, under the name `bucket_spans`; one that has none here is left
-out. One without marks is shown what those before it left.
+Each reads only its own spans, under the name `bucket_spans`; a dialect without spans here is left
+out. A dialect without marks reads the spans that the others left.
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def _marked_names(run: Run) -> pa.Table:
     reads=(*_READ, "dialect_events", "dialect_candidates"),
 )
 def _read_dialects(run: Run) -> None:
-    """Make what all dialects say, with `dialect` and its `precedence`; messages are a view."""
+    """Make the rows of all dialects, with `dialect` and its `precedence`; messages are a view."""
     make_table(run.con, "dialect_operations", _no_rows(OPERATIONS))
     messages, sources = [_no_rows(MESSAGES)], set[str]()
     for dialect in _dialects_with_spans(run.con):
@@ -82,7 +82,7 @@ def _own_spans(dialect: Dialect, *, by_event: bool) -> str:
 
 
 def _dialect_query(dialect: Dialect, table: Table) -> str:
-    """Return the query for what one dialect says, with `dialect` and its `precedence`."""
+    """Return the query for the rows of one dialect, with `dialect` and its `precedence`."""
     return (
         f"SELECT *, {dialect.rank} AS precedence, '{dialect.name}' AS dialect "
         f"FROM {dialect.name}_{table.name}"

@@ -49,7 +49,7 @@ AFFECTED: Final = "affected_traces"
 """The relation of the traces that have to be built."""
 
 NOTICED: Final = "noticed"
-"""The relation of those that have new rows; log records alone are not built yet."""
+"""The relation of traces with new rows; traces with only log records are not built yet."""
 
 Files = Mapping[str, Collection[str]]
 """Paths of files by table."""
@@ -65,7 +65,7 @@ class Source(NamedTuple):
 
     @property
     def app_id(self) -> str:
-        """Under which the commit notes what is built; logs land apart from spans."""
+        """Name under which the commit notes the watermark; logs land apart from spans."""
         logs = "-logs" if self.signal == "logs" else ""
         return f"built{logs}/{self.collector_id}"
 
@@ -84,7 +84,7 @@ class Discovery(NamedTuple):
     watermarks: Mapping[Source, int]
     """The number up to which each source is built then, for sources with files to read."""
     is_whole: bool
-    """Whether every trace of the lake was looked at."""
+    """Whether every trace of the lake was examined."""
 
     @property
     def spans(self) -> Sequence[LiveFile]:
@@ -288,7 +288,7 @@ def _find_new_logs(con: duckdb.DuckDBPyConnection, seen: Mapping[Source, int]) -
 
 
 def _find_affected(con: duckdb.DuckDBPyConnection, seen: Mapping[Source, int]) -> None:
-    """Make `trace_receipts`, `affected_traces` and `unread_logs` of what the engine shows."""
+    """Make `trace_receipts`, `affected_traces` and `unread_logs` from the engine's views."""
     with given(con, "watermarks", _watermarks(seen)):
         make_table(con, "trace_receipts", query("trace_receipts"))
     make_table(con, AFFECTED, query(AFFECTED))

@@ -1,8 +1,8 @@
-"""Builds what is new in a lake, with its costs, while no other process builds the same lake.
+"""Builds the new traces of a lake, with costs, while no other process builds the lake.
 
 Its own module because two programs build: `tracegrade score`, and `tracegrade ui` between two
-scoring runs. A scoring run holds its own lock as well, but the build's only while it builds, so
-that runs appear on the pages while others are scored.
+scoring runs. A scoring run also holds its own lock, but the build's lock only while it builds. So
+runs appear on the pages while others are scored.
 """
 
 from contextlib import closing
@@ -18,7 +18,7 @@ BUILD_LOCK: Final = "build"
 
 
 class PricedBuild(NamedTuple):
-    """What one build did, and of how many trajectories of the lake the cost is known."""
+    """The summary of one build, and the number of trajectories with a known cost."""
 
     built: BuildSummary
     costs: Costs
@@ -31,7 +31,7 @@ def build_with_costs(
     prices: Prices | None = None,
     executor: Executor | None = None,
 ) -> PricedBuild:
-    """Build what is new and bring costs up to date, after a build that is under way.
+    """Build new traces and update costs, after a build that is already running.
 
     Args:
         lake: The lake to read and write.

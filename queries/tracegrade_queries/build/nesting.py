@@ -1,14 +1,14 @@
 """Limits how deeply JSON may be nested.
 
-A limit of our own, below those of every reader used: Python's own depends on its version, and on
-where it is called from, and then the same spans would not give the same rows.
+This limit is below that of every reader in use. Python's own limit depends on its version and on
+the call stack, so the same spans would not give the same rows.
 """
 
 import re
 from typing import Final
 
 MAX_DEPTH: Final = 200
-"""Levels of objects and lists in one text; what is nested deeper is not read as JSON."""
+"""Levels of objects and lists in one text; deeper texts are not read as JSON."""
 
 _TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
 

@@ -19,10 +19,10 @@ from tracegrade_lake import RAW_SPANS, Lake
 from tracegrade_lake.commit import LiveFile
 
 COLUMNS: Final = ("attributes.", "events.")
-"""How the names of those begin that hold what spans say; all others together are small."""
+"""Prefix of the columns with the content of spans; all others together are small."""
 
 NAMES: Final = "key_value.key"
-"""How the name of each column ends that holds names of attributes."""
+"""Suffix of the columns that hold names of attributes."""
 
 NAME_BYTES: Final = 40
 """Size of an attribute's name in the engine, with the offsets of name and value. Names in captured
@@ -65,7 +65,7 @@ def _running(amounts: Numbers, order: Numbers, times: int) -> Numbers:
 
 
 def _size(lake: Lake, file: LiveFile) -> int:
-    """Return the bytes that what the spans of a file say takes in the engine."""
+    """Return the bytes that the content of a file's spans takes in the engine."""
     with lake.open_parquet(RAW_SPANS.name, file.path) as opened:
         groups = [opened.metadata.row_group(n) for n in range(opened.metadata.num_row_groups)]
         columns = [group.column(n) for group in groups for n in range(group.num_columns)]

@@ -20,7 +20,7 @@ _GIVEN: Final = ("spans", "logs", "bucket_traces")
 def split_into_steps(
     con: duckdb.DuckDBPyConnection, targets: Collection[str] = BUILD_TARGETS
 ) -> Run:
-    """Make relations of a bucket: its steps, its trajectories, and what they are made of.
+    """Make relations of a bucket: its steps, its trajectories, and their sources.
 
     Args:
         con: Holds `spans`, `logs` and `bucket_traces` (trace_id, date, records, received_ns,

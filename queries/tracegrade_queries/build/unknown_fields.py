@@ -47,7 +47,7 @@ ENDINGS: Final = {
     "is_error": "is_error failed",
     "status": "tool_status success status",
 }
-"""By role the words that names of it end in; the first ones count most."""
+"""By role, the words that end its names; the first ones count most."""
 
 _ROLES: Final = defaultdict[str, list[tuple[str, int]]](list)
 for _role, _endings in ENDINGS.items():
@@ -73,7 +73,7 @@ class Field(NamedTuple):
     """A possible meaning of an attribute."""
 
     role: str
-    """One of ENDINGS; 'kind': its value says what the span is; 'foreign': of another trade."""
+    """One of ENDINGS; 'kind': its value is the span's kind; 'foreign': of another domain."""
     rank: int
     """If several attributes have a role, the one with the lowest rank counts."""
     is_of_model: bool
@@ -90,7 +90,7 @@ def unknown_fields(names: Iterable[str]) -> pa.Table:
     """Return what attributes may be.
 
     Args:
-        names: Of attributes, distinct ones.
+        names: Distinct names of attributes.
 
     Returns:
         A row for each name and role that it fits: name and the fields of `Field`.

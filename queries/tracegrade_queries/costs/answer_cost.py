@@ -42,5 +42,5 @@ def price_of(prices: Prices, model: str) -> Price | None:
 
 
 def cost_of(price: Price, counts: TokenCounts) -> int:
-    """Return what an answer costs, in millionths of a millionth of a US dollar."""
+    """Return the cost of an answer, in millionths of a millionth of a US dollar."""
     return sum(each * tokens for each, tokens in zip(price, counts.by_kind(), strict=True))

@@ -24,7 +24,7 @@ def inputs_digest(prices: Iterable[object], paths: Iterable[str]) -> str:
 
 
 def sources(pinned: PinnedLake, prices: Iterable[object]) -> dict[str, str]:
-    """Return by date of `trajectories` what its costs are made from now."""
+    """Return the current sources of the costs of each date of `trajectories`."""
     paths = defaultdict[str, list[str]](list)
     table = pinned.tables.get(TRAJECTORIES.name)
     for file in table.files if table else ():
@@ -33,7 +33,7 @@ def sources(pinned: PinnedLake, prices: Iterable[object]) -> dict[str, str]:
 
 
 def priced_dates(lake: Lake) -> pa.Table:
-    """Return what is noted; nothing if it is another version's."""
+    """Return the notes; none if another version made them."""
     schema = PRICED_DATES.arrow()
     if not is_known(lake, PRICED_DATES):
         return schema.empty_table()
@@ -46,11 +46,11 @@ def of_sources(noted: pa.Table, made: Iterable[str]) -> pa.Table:
 
 
 def with_sources(counts: pa.Table, made: Mapping[str, str]) -> pa.Table:
-    """Return what was counted as it is noted.
+    """Return the counts in the form of a note.
 
     Args:
-        counts: As `cost_counts.sql` has it.
-        made: By date, what its costs are made from.
+        counts: Rows of `cost_counts.sql`.
+        made: The sources of the costs, by date.
     """
     digests = [made[str(date)] for date in counts["date"].to_pylist()]
     return counts.append_column("inputs_digest", pa.array(digests, pa.string())).cast(

@@ -51,7 +51,7 @@ MEMORY_LIMIT: Final = "4GB"
 class Price(NamedTuple):
     """Prices of a model's tokens, in millionths of a millionth of a US dollar each.
 
-    That is in millionths of what a million of them cost.
+    That equals the price of a million tokens in millionths of a US dollar.
     """
 
     input: int
@@ -64,7 +64,7 @@ class Price(NamedTuple):
 
 
 Prices = Mapping[str, Price]
-"""By the name of a model, or by what its name begins with and a `*`."""
+"""By the name of a model, or by a prefix of its name and a `*`."""
 
 NO_PRICES: Final[Prices] = {}
 
@@ -153,7 +153,7 @@ def update_costs(lake: Lake, prices: Prices) -> Costs:
 
     Args:
         lake: The lake to read and write. One writer of built tables at a time.
-        prices: What to go by; where none covers a model, what the trace states counts.
+        prices: The prices; if none covers a model, the cost that the trace states counts.
     """
     noted = priced_dates(lake)
 
@@ -236,7 +236,7 @@ def with_costs(con: duckdb.DuckDBPyConnection, table: Table, rows: str) -> duckd
 
 
 def _counted(counts: pa.Table) -> Costs:
-    """Return what was counted of all dates together."""
+    """Return the counts of all dates together."""
     totals = counts.group_by(["status", "model"]).aggregate([("trajectories", "sum")])
     rows = list(zip(*(column.to_pylist() for column in totals.columns), strict=True))
     known = {status: runs for status, model, runs in rows if model is None}

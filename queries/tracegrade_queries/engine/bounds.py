@@ -28,7 +28,7 @@ def end_after(secs: float) -> None:
 
 
 def _address_space() -> int:
-    """Return the bytes of address space in use; 0 where nothing tells."""
+    """Return the bytes of address space in use; 0 if unknown."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     except OSError:

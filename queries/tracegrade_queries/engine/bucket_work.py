@@ -36,7 +36,7 @@ class Bucket(NamedTuple, Generic[Specification]):
     """The traces of the bucket, one row each: `trace_id` and the job's own columns."""
     limits: Limits
     specification: Specification
-    """What all buckets of the job have in common."""
+    """The part that all buckets of the job share."""
 
 
 class Outcome(NamedTuple):
@@ -116,7 +116,7 @@ def bucket_size(total: int, most: int, least: int, slots: int) -> int:
 
 
 def limits_of_bucket(memory_mb: int, slots: int, buckets: int) -> Limits:
-    """Return what the engine of each bucket may take of this machine.
+    """Return the limits of each bucket's engine on this machine.
 
     Args:
         memory_mb: Memory of all engines that run at the same time.
@@ -128,7 +128,7 @@ def limits_of_bucket(memory_mb: int, slots: int, buckets: int) -> Limits:
 
 
 def limits_between(memory_mb: int, slots: int) -> Limits:
-    """Return what an engine may take that stays open while buckets are worked on."""
+    """Return the limits of an engine that stays open while buckets run."""
     return Limits(f"{memory_mb}MB", max(1, 1 + machine.cores() - slots))
 
 

@@ -23,14 +23,14 @@ class Described(NamedTuple):
 
     name: str
     type: str
-    """As DuckDB writes it, but a struct by its name: `EVENT[]`."""
+    """The type as DuckDB writes it, with names for structs: `EVENT[]`."""
 
     meaning: str
     struct: Struct | None = None
 
     @classmethod
     def of(cls, column: Column) -> Self:
-        """Return what is declared of a column of a table."""
+        """Return the declaration of a column of a table."""
         if column.struct is None:
             return cls(column.name, duckdb_type(column.type), column.meaning)
         type_ = column.struct.name + ("[]" if pa.types.is_list(column.type) else "")
@@ -42,7 +42,7 @@ class Relation(NamedTuple):
 
     name: str
     summary: str
-    """What one row is, in a sentence."""
+    """The meaning of one row, in a sentence."""
 
     columns: tuple[Described, ...]
     like: str | None = None
@@ -50,7 +50,7 @@ class Relation(NamedTuple):
 
 
 def relations() -> Iterator[Relation]:
-    """Yield what is declared of the tables and views of each layer, the lowest layer first."""
+    """Yield the declarations of tables and views of each layer, the lowest layer first."""
     found = {table.name: _of_table(table) for table in BUILT.tables}
     yield from found.values()
     for name, raw in DEDUPLICATED.items():
@@ -89,7 +89,7 @@ def _of_table(table: Table) -> Relation:
 
 
 def _of_view(name: str, text: str) -> Relation:
-    """Return what the header of a view's query declares."""
+    """Return the declaration in the header of a view's query."""
     summary = text.partition("\n")[0].removeprefix("-- ")
     return Relation(name, summary, tuple(map(_in_header, header_lines(text, "Columns"))))
 

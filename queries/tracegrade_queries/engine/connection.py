@@ -46,9 +46,9 @@ class Limits(NamedTuple):
     """Limits on an engine's use of the machine."""
 
     memory: str | None = None
-    """What it may use before it spills, as `4GB`; None for most of the machine's."""
+    """Memory before it spills, as `4GB`; None for most of the machine's."""
     threads: int | None = None
-    """That work on queries, those that ask them counted; None for all cores."""
+    """Threads for queries, including the calling ones; None for all cores."""
     serving: bool = False
     """For a server with tables in memory: a thread of the allocator returns free memory to the
     system at once, not with the next query.
@@ -127,7 +127,7 @@ def _known(layers: Sequence[Layer]) -> Collection[Layer]:
 def _create_lacking_tables(
     con: duckdb.DuckDBPyConnection, layers: Sequence[Layer], names: Collection[str]
 ) -> None:
-    """Create what an earlier version did not write yet, without rows: views read it."""
+    """Create tables that an earlier version did not write, without rows: views read them."""
     for layer in _known(layers):
         order = layer.run_order
         if order is not None and order.last_table in names and layer not in layers:
@@ -245,7 +245,7 @@ class Found(NamedTuple):
     """Local files to be read; none for an object store."""
 
     dataset: ds.Dataset | None
-    """What reads an object store's; it is registered under the relation's name."""
+    """Dataset that reads an object store's files, registered under the relation's name."""
 
 
 def _found_table(lake: Lake, name: str, pinned: PinnedTable) -> Found | None:
@@ -298,7 +298,7 @@ def _open_engine(
 
 
 def _open_confined(spill: Path, config: Mapping[str, str | int]) -> duckdb.DuckDBPyConnection:
-    """Return an engine whose threads inherit what this one forbids itself.
+    """Return an engine whose threads inherit the restriction of this thread.
 
     The thread does nothing else, since shared thread pools would inherit the restriction.
     """

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
-"""What a text begins with that a spreadsheet takes for a formula, or skips before one."""
+"""First characters that a spreadsheet takes for a formula, or skips before one."""
 
 _FORMULA: Final = r"\A[=+\-@\t\r]"
 

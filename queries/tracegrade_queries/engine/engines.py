@@ -26,9 +26,9 @@ class EngineOptions(NamedTuple):
     """Options of an engine that the user gives."""
 
     note: Callable[[str], object]
-    """Gets a line on what is about to happen, if it is worth one."""
+    """Receives a line about the next action, if it is worth one."""
     slots: int | None = None
-    """Buckets at a time; None for what the engine finds right."""
+    """Buckets that run at the same time; None lets the engine choose."""
     master: str | None = None
     """URL of a cluster; for engines that have one."""
 
@@ -37,7 +37,7 @@ def engine(name: str, options: EngineOptions) -> AbstractContextManager[Executor
     """Return the executor of that name; None for what each job finds right on this machine.
 
     Raises:
-        BadEngine: There is none, it needs what is not installed, or the options do not suit it.
+        BadEngine: There is no such engine, a package is missing, or the options do not suit it.
     """
     found = entry_points(group=EXECUTORS, name=name)
     if not found:

@@ -57,12 +57,12 @@ BUILT: Layer = Layer(
     ),
     QUERIES,
 )
-"""The layer of this package, and what the lake holds before anything is built."""
+"""The layer of this package, and the tables of a lake without a build."""
 
 
 @cache
 def higher_layers() -> tuple[Layer, ...]:
-    """Return what the packages above this one declare, sorted by the names of the packages."""
+    """Return the layers of the packages above this one, sorted by the names of the packages."""
     found = sorted(entry_points(group="tracegrade.layers"), key=lambda entry: entry.name)
     return tuple(entry.load() for entry in found)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 CGROUPS: Final = Path("/sys/fs/cgroup")
-"""Where Linux tells what the container of this process may take."""
+"""Files in which Linux states the limits of this process's container."""
 
 _MEMORY: Final = ("memory.max", "memory/memory.limit_in_bytes")
 """Bytes, by version of control groups; a large number or a word for none."""

@@ -46,7 +46,7 @@ class Versions(NamedTuple):
 
 @cache
 def versions_here() -> Versions:
-    """Return what is installed here."""
+    """Return the versions installed here."""
     return Versions(*map(version, Versions._fields))
 
 

@@ -1,4 +1,4 @@
-"""Takes from a thread, and from all that it starts, the right to write files: Linux's Landlock.
+"""Forbids a thread, and the threads it starts, to write files, with Linux's Landlock.
 
 A second wall behind `selects`: where a statement that writes gets past it, or a fault of the
 engine is used, the kernel refuses. What is open already (stdout) stays open. Elsewhere than on
@@ -34,7 +34,7 @@ WITHOUT: Final = (
     "this system has no Landlock, so no kernel keeps queries from writing files; "
     "that a query only reads is checked before it runs"
 )
-"""What is said where nothing can be arranged."""
+"""The note for systems without Landlock."""
 
 Made = TypeVar("Made")
 
@@ -77,9 +77,9 @@ def landlock_version() -> int:
 
 
 def in_thread(make: Callable[[], Made]) -> Made:
-    """Return what is made in a thread of its own, which may forbid itself to write.
+    """Return the result of a thread that may forbid itself to write.
 
-    The engine's own threads are children of the one that opens it, and inherit that.
+    The engine's own threads are children of the thread that opens it, and inherit this.
 
     Raises:
         BaseException: What making it raises.

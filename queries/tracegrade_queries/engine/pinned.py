@@ -16,7 +16,7 @@ from tracegrade_lake.log_entries import transaction_version
 from tracegrade_queries.engine.layers import Layer, RunOrder
 
 FileCondition: TypeAlias = Callable[[LiveFile], bool]
-"""Which files of a table are read."""
+"""The files of a table that are read."""
 
 
 class PinnedTable(NamedTuple):
@@ -31,7 +31,7 @@ class PinnedLake(NamedTuple):
     """A lake as it was at one moment, or a part of it."""
 
     location: str
-    """As `Lake.open` takes it."""
+    """Location for `Lake.open`."""
     state: str
     """Its folder on this machine."""
     tables: Mapping[str, PinnedTable]
@@ -42,7 +42,7 @@ class PinnedLake(NamedTuple):
         return Lake.open(self.location, self.state)
 
     def only(self, keep: Mapping[str, FileCondition]) -> "PinnedLake":
-        """Return the named tables alone, each with those of its files that its condition keeps."""
+        """Return only the named tables, each with the files that match its condition."""
         tables = {
             name: table._replace(files=tuple(filter(keep[name], table.files)))
             for name, table in self.tables.items()

@@ -74,7 +74,7 @@ def _is_temporary(con: duckdb.DuckDBPyConnection, name: str) -> bool:
 def copies(con: duckdb.DuckDBPyConnection, conditions: Mapping[str, str]) -> Iterator[None]:
     """Let tables of the lake hold only copies of some rows, also in views of them.
 
-    As `only` for what is read many times: the files are read once.
+    Like `only`, for relations that are read many times: the files are read once.
 
     Args:
         con: The connection.

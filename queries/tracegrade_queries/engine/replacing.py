@@ -58,7 +58,7 @@ def leave_out_traces(bucket: Bucket[None]) -> Outcome:
         bucket: Its files are of any tables whose rows belong to traces.
 
     Returns:
-        Its table `files_with_rows` says which of them did.
+        Its table `files_with_rows` lists the files with rows.
     """
     lake = bucket.lake.open()
     ids = sorted(bucket.traces["trace_id"].to_pylist())
@@ -100,7 +100,7 @@ class Replacement:
         self._looked: dict[tuple[str, str], list[StagedFile] | None] = {}
 
     def share_out(self, executor: Executor) -> None:
-        """Have all files looked at, and those with such rows written again."""
+        """Let workers examine all files, and rewrite those with such rows."""
         buckets = list(self._buckets(executor.slots))
         if not buckets:
             return

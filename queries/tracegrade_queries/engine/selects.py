@@ -24,7 +24,7 @@ _NODE: Final = re.compile(r'"type":"(\w+)_NODE"')
 _FUNCTION: Final = re.compile(r'"function_name":"([^"]*)"')
 
 _OF_CATALOG: Final = ("duckdb_", "pragma_")
-"""Beginnings of the names of table functions that tell about the engine."""
+"""Prefixes of table functions that describe the engine."""
 
 READING_FUNCTIONS: Final = frozenset(
     {
@@ -98,7 +98,7 @@ def _check_parts(con: duckdb.DuckDBPyConnection, query: str) -> None:
     """Return if no part of a SELECT changes anything, however deep it stands.
 
     Raises:
-        QueryFailed: One does, or the engine cannot say how it reads.
+        QueryFailed: One of them is not allowed, or the engine cannot parse the text.
     """
     serialize = "SELECT json_serialize_sql($asked)"
     ((text,),) = con.execute(serialize, {"asked": query}).fetchall()
@@ -118,7 +118,7 @@ def _check_parts(con: duckdb.DuckDBPyConnection, query: str) -> None:
 
 
 def _table_functions(con: duckdb.DuckDBPyConnection, names: Collection[str]) -> Iterator[str]:
-    """Yield those of these names that return tables, but for what tells about the engine."""
+    """Yield the names of table functions among these, except those that describe the engine."""
     found = con.execute(
         "SELECT DISTINCT function_name FROM duckdb_functions() "
         "WHERE function_type IN ('table', 'table_macro') AND list_contains($names, function_name)",

@@ -1,6 +1,6 @@
 """Finds and reads SQL files: one file is one query, named for its result.
 
-Each package has its own, and code of one package asks for those alone.
+Each package has its own queries, and its code uses only these.
 """
 
 import re

@@ -39,7 +39,7 @@ SCRATCH_FOLDER: Final = "_scratch"
 """In the lake's folder on this machine."""
 
 CHUNK_BYTES: Final = 8 << 20
-"""That are in memory at a time of each."""
+"""Bytes of each file in memory at a time."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def copied_locally(pinned: PinnedLake) -> Iterator[PinnedLake]:
     """Yield the same files as local copies, which exist until the block ends.
 
     Raises:
-        LakeDamaged: A file is gone, or is not as long as the log says.
+        LakeDamaged: A file is missing, or its length differs from the log.
         LakeUnreachable: The object store does not answer.
     """
     lake = pinned.open()
@@ -159,7 +159,7 @@ _making: Final = threading.Lock()
 
 
 def _scratch(location: str, state: str) -> Scratch:
-    """Return the one folder of this process for a lake."""
+    """Return the folder of this process for a lake."""
     with _making:
         return _new_scratch(location, state)
 

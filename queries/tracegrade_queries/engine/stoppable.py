@@ -20,7 +20,7 @@ from tracegrade.terminal.visible import visible_text
 from tracegrade_queries.errors import QueriesError, QueryStopped
 
 POLL_SECS: Final = 0.05
-"""Between two looks at the clock and at the memory in use."""
+"""Time between two checks of the clock and of the memory in use."""
 
 GRACE_SECS: Final = 2.0
 """Time for the engine to end a query after an interruption; then the process ends."""
@@ -38,7 +38,7 @@ class Watch(NamedTuple):
     timeout_secs: float | None
     """After this time; None: never."""
     memory_bytes: int
-    """When the process has grown by more."""
+    """Growth of the process that stops the query."""
     memory_limit: str
     """The engine's limit, in words."""
 
@@ -57,7 +57,7 @@ def run(con: duckdb.DuckDBPyConnection, work: Callable[[], object], limits: Watc
 
     Args:
         con: The connection; its other users are stopped as well.
-        work: Asks it, and prints what it answers.
+        work: Runs the query, and prints the result.
         limits: When to stop it.
 
     Raises:
@@ -122,7 +122,7 @@ def _end_process(why: BaseException) -> NoReturn:
 
 
 def _memory_in_use() -> int:
-    """Return the bytes of memory that the process has now; 0 where nothing tells."""
+    """Return the current memory of the process in bytes; 0 if unknown."""
     try:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
     except OSError:

@@ -43,7 +43,7 @@ def work_off(location: str, limits: Limits = NO_LIMITS) -> Mapping[str, int]:
     If the outcome already exists, nothing is done, so the call may be repeated.
 
     Args:
-        location: Path or URL of the manifest; its lake is the one that it is in.
+        location: Path or URL of the manifest, which is inside its lake.
         limits: Limits of the engine; None takes the manifest's value.
 
     Returns:
@@ -101,7 +101,7 @@ def _worked_off(files: JobFiles, name: str, limits: Limits, note: Note) -> bool:
 
 
 def worked_off(location: str, rows: Mapping[str, int]) -> str:
-    """Return a line on what was staged of a bucket."""
+    """Return a line about the staged files of a bucket."""
     counts = ", ".join(f"{count:,} of {table}" for table, count in rows.items() if count)
     return f"{location}: {f'rows staged: {counts}' if counts else 'nothing to do'}"
 

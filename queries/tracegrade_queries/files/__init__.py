@@ -1,1 +1,1 @@
-"""Files that people write: YAML with the line of each value, and what is wrong with it."""
+"""Files that people write: YAML with the line of each value, and its problems."""

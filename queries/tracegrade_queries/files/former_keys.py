@@ -20,7 +20,7 @@ class _Renaming(NamedTuple):
 
 
 def with_new_keys(source: SourceFile, former: FormerKeys) -> tuple[SourceFile, list[Problem]]:
-    """Return a file with its keys by their names of now, and a problem for each former one.
+    """Return a file with current names of its keys, and a problem for each former name.
 
     Returns:
         Problems are notes. Where a mapping has both names, one is an error, and the value of the
@@ -48,7 +48,7 @@ def _renamed(
         path: Its keys there.
         value: The value.
         former: The rest of the paths that may lead from it to former keys, with their new names.
-        renaming: Gets what was found.
+        renaming: Receives the findings.
     """
     if not former or not isinstance(value, dict | list):
         return value
@@ -76,7 +76,7 @@ def _name(
     former: list[tuple[tuple[str, ...], str]],
     renaming: _Renaming,
 ) -> str | int | None:
-    """Return the name of now of a key; None for a former one whose new one is there as well."""
+    """Return the current name of a key; None for a former name if the new one is present, too."""
     new = next((name for names, name in former if names == (path[-1],)), None)
     if new is None or isinstance(holder, list):
         return path[-1]

@@ -1,7 +1,7 @@
 """Reads a YAML file and remembers on which line each of its values stands.
 
-Its own module because PyYAML's loaders throw positions away, and an error without a line is of
-little use in a file of a hundred tasks. Example: `read("a.yaml", text).line(("tasks", "x"))`.
+Its own module because PyYAML's loaders drop positions, and an error without a line does not help
+in a file of a hundred tasks. Example: `read("a.yaml", text).line(("tasks", "x"))`.
 """
 
 import math
@@ -30,7 +30,7 @@ class Problem(NamedTuple):
     fact: str
     way_out: str
     graph_of: str | None = None
-    """The task whose sub-goal graph alone the error spoils; None if the file cannot be used."""
+    """The task whose sub-goal graph has the error; None if the whole file cannot be used."""
     is_note: bool = False
     """It may be meant so, and keeps the file from nothing."""
 
@@ -83,9 +83,9 @@ def read_file(
 
     Args:
         path: The file.
-        kind: The noun for what it is, as messages name it: `task file`.
+        kind: The noun for it in messages: `task file`.
         way_out: The advice at the end of the message.
-        error: Makes what is raised of the message.
+        error: Makes the exception from the message.
 
     Raises:
         Exception: What `error` makes: the file does not exist, or is not text.

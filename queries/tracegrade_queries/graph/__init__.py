@@ -1,4 +1,4 @@
-"""Runs relations in the order that their headers imply: what is read is made first."""
+"""Runs relations in the order that their headers imply: sources are made first."""
 
 from tracegrade_queries.graph.plan import RelationPlan
 from tracegrade_queries.graph.relation import relation

@@ -30,7 +30,7 @@ def ends(text: str) -> str | None:
 
 
 def created(text: str) -> dict[str, str]:
-    """Return what a script makes, by name: TABLE or VIEW; nothing for a plain query."""
+    """Return the relations of a script by name: TABLE or VIEW; empty for a plain query."""
     return {name: kind for kind, name in _CREATED.findall(text)}
 
 
@@ -40,7 +40,7 @@ def replaced(text: str) -> str | None:
 
 
 def is_view(text: str) -> bool:
-    """Return whether the header says `As: view`: the query runs each time it is read."""
+    """Return whether the header has `As: view`: the query runs each time it is read."""
     return _only(text, "As") == "view"
 
 
@@ -65,7 +65,7 @@ def macros_made(text: str) -> tuple[str, ...]:
 
 
 def functions_called(text: str) -> frozenset[str]:
-    """Return what is called in a query, macros among it."""
+    """Return the functions that a query calls, including macros."""
     return frozenset(_CALLED.findall(_COMMENT.sub("", text)))
 
 

@@ -29,7 +29,7 @@ from tracegrade_queries.graph.relation import (
 from tracegrade_queries.graph.run import ColumnTypes, Run, declared_types
 
 FileRelation: TypeAlias = SqlRelation | Script | ChainEnds
-"""What SQL files make."""
+"""The relations of SQL files."""
 
 _DECORATED: Final = re.compile(r"^@relation\(", re.MULTILINE)
 
@@ -156,7 +156,7 @@ class RelationPlan:
         ]
 
     def make(self, con: duckdb.DuckDBPyConnection, name: str) -> None:
-        """Make one relation of what the connection already holds, and what its file makes else."""
+        """Make one relation from existing ones, with the other relations of its file."""
         relation = self._of_sql[name]
         self.run(con, relation.makes, given=relation.reads)
 
@@ -169,7 +169,7 @@ class RelationPlan:
         options: Mapping[str, object] | None = None,
         context: Any = None,
     ) -> Run:
-        """Make relations and what they are made of, as temporary tables and views.
+        """Make relations and their sources, as temporary tables and views.
 
         Args:
             con: Holds the given relations.
@@ -191,7 +191,7 @@ class RelationPlan:
         given: Collection[str] = (),
         options: Mapping[str, object] | None = None,
     ) -> Order:
-        """Return what is made for targets, and when it can be dropped; arguments as of `run`."""
+        """Return the relations for targets, and when to drop each; arguments as in `run`."""
         chosen = self._chosen(options or {})
         key = (frozenset(targets), frozenset(given), tuple(sorted(chosen.items())))
         if key not in self._order_of:
@@ -324,7 +324,7 @@ class _Ordering:
         self._found.append(relation)
 
     def _dropped(self) -> list[list[str]]:
-        """Return what is dropped after each relation: what it was the last to read."""
+        """Return the relations to drop after each relation: those that it reads last."""
         lasting = self._lasting()
         last: dict[str, int] = {}
         lives: dict[AnyRelation, int] = {}

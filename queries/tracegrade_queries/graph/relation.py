@@ -1,7 +1,7 @@
 """The nodes of the graph of relations: SQL queries and scripts, Python functions, and macros.
 
-A relation makes rows under one name, seldom under several, and says what it reads. Who runs it
-makes that first.
+A relation makes rows under one name, rarely under several, and declares its sources. The runner
+makes the sources first.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class SqlRelation:
         return headers.parameters(self.text)
 
     def make(self, run: Run) -> Mapping[str, int]:
-        """Make a view, change what it takes, or keep the rows as a temporary table."""
+        """Make a view, change its target, or store the rows as a temporary table."""
         if self.views:
             make_view(run.con, self.name, self.text)
             return {}
@@ -254,7 +254,7 @@ class PythonRelation:
         return self.function.__module__
 
     def make(self, run: Run) -> Mapping[str, int]:
-        """Keep what the function returns as temporary tables."""
+        """Store the function's results as temporary tables."""
         made = self.function(run)
         if made is None:
             return {}
@@ -273,8 +273,8 @@ def relation(
 ) -> Callable[[Callable[[Run], Made]], PythonRelation]:
     """Let a function make relations.
 
-    The function gets the `Run`, whose connection holds what it reads. It returns an Arrow table,
-    or by name several; None if it made them itself, as temporary tables of the connection.
+    The function gets the `Run`, whose connection holds its sources. It returns an Arrow table, or
+    several by name; None if it made them itself, as temporary tables of the connection.
 
     Args:
         makes: The names of the relations.

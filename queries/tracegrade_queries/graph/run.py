@@ -78,7 +78,7 @@ class Run:
         self._absent: dict[str, AnyRelation] = {}
         """Relations without rows whose tables were not created yet."""
         self._views: dict[str, Collection[str]] = {}
-        """By name, what is dropped with it."""
+        """By name, the relations that are dropped with it."""
         self._macros: set[MacroFile] = set()
 
     def table(self, name: str) -> pa.Table:
@@ -86,7 +86,7 @@ class Run:
         return self.con.table(name).to_arrow_table()
 
     def make_all(self, targets: Collection[str], given: Collection[str]) -> None:
-        """Make relations and what they are made of; arguments as of `RelationPlan.run`."""
+        """Make relations and their sources; arguments as in `RelationPlan.run`."""
         try:
             self.make(targets, given)
         finally:

@@ -69,7 +69,7 @@ def test_list_shows_saved_queries(folder: Path) -> None:
     """Each saved query is named with what it tells, and with the values that it needs."""
     lines = sql(folder, "--list").stdout.splitlines()
 
-    assert any(line.startswith("slowest_tools\tWhere the time of the tools") for line in lines)
+    assert any(line.startswith("slowest_tools\tTotal time of each tool") for line in lines)
     (drift,) = (line for line in lines if line.startswith("argument_drift\t"))
     assert drift.endswith("\t--param base=VALUE\t--param candidate=VALUE")
 
