@@ -65,7 +65,7 @@ class Source(NamedTuple):
 
     @property
     def app_id(self) -> str:
-        """Name under which the commit notes the watermark; logs land apart from spans."""
+        """Name of the watermark in the commit; logs land apart from spans."""
         logs = "-logs" if self.signal == "logs" else ""
         return f"built{logs}/{self.collector_id}"
 

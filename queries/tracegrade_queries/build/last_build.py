@@ -33,7 +33,7 @@ BUILDS: Final = "builds"
 """Under which a build notes its number."""
 
 STEPS_NOTED: Final = "steps_version"
-"""Name under which a build notes the version of its rows, in `trajectories`."""
+"""Name of the note with the version of a build's rows, in `trajectories`."""
 
 NOTING: Final = (STEPS, TRAJECTORIES, BUILT_TRACES, BUILT_FILES)
 """The tables that note it, in the order of their commits."""
