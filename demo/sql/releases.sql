@@ -5,7 +5,7 @@
 -- Columns:
 --   agent            VARCHAR  One row for each agent, release and run mode: never pooled.
 --   release          VARCHAR
---   run_mode         VARCHAR  production | live | mocked; NULL if the agent does not say.
+--   run_mode         VARCHAR  production | live | mocked; NULL if the agent does not state it.
 --   runs             BIGINT   Trajectories.
 --   tsa              DOUBLE   Tool-selection accuracy over all decision points, in [0, 10].
 --   step_efficiency  DOUBLE   In [0, 1], of the runs that succeeded.

@@ -7,12 +7,12 @@
 --   $source         VARCHAR  The person, as human:NAME.
 -- Columns:
 --   subject             VARCHAR    success | step.
---   label               VARCHAR    good | bad | unsure, or what was imported; NULL of a step.
+--   label               VARCHAR    good | bad | unsure, or an imported value; NULL for a step.
 --   value               DOUBLE     1 | 0; NULL if unsure.
 --   tag                 VARCHAR    The failure; NULL if not stated.
 --   evidence            VARCHAR    A note; NULL if none.
 --   step_trajectory_id  VARCHAR    Trajectory of the step; NULL unless subject is step.
---   step_index          INTEGER    As it was numbered then; NULL unless subject is step.
+--   step_index          INTEGER    Index at the time of the label; NULL unless subject is step.
 --   span_id             VARCHAR    NULL unless subject is step.
 -- Order:
 --   subject descending, step_index

@@ -8,8 +8,8 @@
 --   $step_index     INTEGER  The step.
 -- Columns:
 --   step_trajectory_id  VARCHAR  The run; at most one row.
---   step_index          INTEGER  As given.
---   span_id             VARCHAR  Span that executed it, else the one that asked for it.
+--   step_index          INTEGER  The given index.
+--   span_id             VARCHAR  Span that executed it, else the span that requested it.
 -- Order:
 --   none
 SELECT

@@ -1,4 +1,4 @@
--- The tags that people gave in this lake, those of most labels first.
+-- The tags of labels in this lake, the most frequent first.
 --
 -- Reads:
 --   counted_verdicts

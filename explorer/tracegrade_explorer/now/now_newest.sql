@@ -4,7 +4,7 @@
 --   run_index
 -- Columns:
 --   newest   TIMESTAMP  UTC; NULL if no run's start is known. One row.
---   untimed  BIGINT     Runs, but those of sub-agents, whose start is not known.
+--   untimed  BIGINT     Runs with an unknown start, without those of sub-agents.
 -- Order:
 --   one row
 SELECT

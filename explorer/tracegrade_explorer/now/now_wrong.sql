@@ -8,18 +8,18 @@
 --   $until   TIMESTAMP  End of the window, excluded; NULL as for $since.
 --   $rows    BIGINT     Maximum of each sort.
 -- Columns:
---   sort           VARCHAR    reason: of a failed run, what stands first; sign: of a run whose
---                             success is not known, a failure mode, failed_calls or unfinished.
---   name           VARCHAR    As the filter of runs has it. One row for each sort and name.
+--   sort           VARCHAR    reason: the first reason of a failed run; sign: a failure mode,
+--                             failed_calls or unfinished, of a run with an unknown outcome.
+--   name           VARCHAR    Name in the filter of runs. One row for each sort and name.
 --   runs           BIGINT     Runs of the window; at least 1.
 --   runs_before    BIGINT     Runs of the previous window.
---   of             BIGINT     Names of this sort, those left out included.
+--   of             BIGINT     Number of names of this sort, including those left out.
 --   trajectory_id  VARCHAR    The newest such run.
 --   start_time     TIMESTAMP  Its start, UTC; NULL if not known.
 --   agent_name     VARCHAR    Its agent; NULL if none is named.
 --   release        VARCHAR    Its release; NULL if not sent.
 --   why            VARCHAR    The failure in it, as a sentence; NULL for a sign.
---   request        VARCHAR    The beginning of what it was asked; NULL if not known.
+--   request        VARCHAR    The beginning of its request; NULL if not known.
 -- Order:
 --   sort, runs DESC, name
 WITH of_windows AS (

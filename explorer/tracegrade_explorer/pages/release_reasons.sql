@@ -1,4 +1,4 @@
--- Why runs of each release failed: how many for each reason that stands first.
+-- First reasons of the failed runs of each release, with the number of runs.
 --
 -- Reads:
 --   run_index

@@ -13,7 +13,7 @@
 --   start_time     TIMESTAMP  UTC; NULL if not known.
 --   outcome        VARCHAR    succeeded | failed; NULL if not known.
 --   step_count     INTEGER    Steps of every kind.
---   user_input     VARCHAR    First 2,000 characters of what the user asked; NULL if unknown.
+--   user_input     VARCHAR    First 2,000 characters of the user's request; NULL if unknown.
 --   final_answer   VARCHAR    First 2,000 characters of the answer; NULL if there is none.
 --   total          BIGINT     Runs of the conversation.
 -- Order:

@@ -12,7 +12,7 @@
 --   name   VARCHAR  NULL: not known. One row for each facet and name.
 --   runs   BIGINT   With this name; all together are the filter's but for failure,
 --                   reason and dialect.
---   of     BIGINT   Names that the facet has, those left out included.
+--   of     BIGINT   Number of names of the facet, including those left out.
 -- Order:
 --   facet, runs DESC, name
 SELECT

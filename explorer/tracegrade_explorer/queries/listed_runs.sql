@@ -1,4 +1,4 @@
--- The runs of a filter in its order, from one on: their places in the index alone.
+-- The runs of a filter in its order, from a given run on, as positions in the index.
 --
 -- Reads:
 --   matching_runs
@@ -8,7 +8,7 @@
 --   $rows       BIGINT   Runs at most.
 -- Columns:
 --   seq       INTEGER  Place in the index.
---   sort_key  DOUBLE   By what it is in order; NaN without a value, which comes last.
+--   sort_key  DOUBLE   The value it is ordered by; NaN without a value, which comes last.
 -- Order:
 --   sort_key, seq
 SELECT

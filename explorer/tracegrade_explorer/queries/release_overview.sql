@@ -12,7 +12,7 @@
 --   release      VARCHAR    NULL if not sent.
 --   runs         BIGINT     At least 1.
 --   failed       BIGINT     Failed runs.
---   findings     BIGINT     Those in which something was found.
+--   findings     BIGINT     Runs with findings.
 --   first_start  TIMESTAMP  UTC; NULL if no start is known.
 --   last_start   TIMESTAMP  Likewise.
 --   success      DOUBLE     Share that succeeded, by sample weight; NULL if not known.

@@ -1,10 +1,10 @@
--- The runs of the sub-agents that a run called as tools, and at which of its steps.
+-- The runs of the sub-agents that a run called as tools, with the calling steps.
 --
 -- Reads:
 --   trajectories
 -- Parameters:
 --   $trajectory_id  VARCHAR  The run that called.
---   $date           DATE     The date of its trace, in whose files alone they are looked for.
+--   $date           DATE     The date of its trace; only this date's files are read.
 -- Columns:
 --   trajectory_id  VARCHAR  One row each.
 --   parent_step    INTEGER  Index of the step that called it; NULL or -1 if it is none.

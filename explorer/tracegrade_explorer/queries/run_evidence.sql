@@ -9,7 +9,7 @@
 --   failures
 -- Parameters:
 --   $trajectory_id  VARCHAR  The run.
---   $date           DATE     The date of its trace, in whose files alone they are looked for.
+--   $date           DATE     The date of its trace; only this date's files are read.
 -- Columns:
 --   about               VARCHAR  decision | failed_call | a failure mode; NULL of own metrics.
 --   own_metric          VARCHAR  Metric of a user's own; NULL of others.

@@ -51,10 +51,10 @@
 --   finding_count         INTEGER    Number of findings on its page: wrong and missed decisions,
 --                                    failed calls and failure modes, including those at its
 --                                    sub-agents' steps.
---   reason                VARCHAR    Kind of the reason why it failed, then ': ' and what it is
---                                    about, if anything; NULL unless it failed.
+--   reason                VARCHAR    Kind of its reason of failure, then ': ' and the reason's
+--                                    subject, if any; NULL unless it failed.
 --   why                   VARCHAR    The same reason as a sentence.
---   request               VARCHAR    First 200 characters of what the user asked; NULL if unknown.
+--   request               VARCHAR    First 200 characters of the user's request; NULL if unknown.
 -- Order:
 --   seq
 WITH modes AS (

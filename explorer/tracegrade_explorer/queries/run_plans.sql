@@ -4,7 +4,7 @@
 --   steps
 -- Parameters:
 --   $trajectory_id  VARCHAR  The run.
---   $date           DATE     The date of its trace, in whose files alone they are looked for.
+--   $date           DATE     The date of its trace; only this date's files are read.
 -- Columns:
 --   step_index  INTEGER  One row for each step with a plan.
 --   plan        VARCHAR  In JSON, as it was sent.

@@ -6,7 +6,7 @@
 --   $trajectory_id  VARCHAR  The run.
 -- Columns:
 --   seq       INTEGER  One row; none if the filter leaves it out.
---   sort_key  DOUBLE   By what it is in order.
+--   sort_key  DOUBLE   The value it is ordered by.
 -- Order:
 --   seq
 SELECT

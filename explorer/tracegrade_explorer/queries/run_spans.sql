@@ -1,4 +1,4 @@
--- The spans of a run's trace as they were received, those sent twice once.
+-- The spans of a run's trace as received; a span that was sent twice is there once.
 --
 -- Reads:
 --   spans

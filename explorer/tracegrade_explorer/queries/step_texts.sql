@@ -4,12 +4,12 @@
 --   steps
 -- Parameters:
 --   $trajectory_id  VARCHAR  The run.
---   $date           DATE     The date of its trace, in whose files alone it is looked for.
+--   $date           DATE     The date of its trace; only this date's files are read.
 --   $step_index     INTEGER  The step.
 -- Columns:
 --   arguments        VARCHAR  Canonical JSON; NULL if not captured.
 --   result           VARCHAR  The tool's result; NULL if not captured.
---   content          VARCHAR  Thought, message, answer, plan, or what the model saw; else NULL.
+--   content          VARCHAR  Thought, message, answer, plan, or observation; else NULL.
 --   request_span_id  VARCHAR  NULL if no model call did it.
 -- Order:
 --   one row

@@ -16,8 +16,8 @@
 --   step_count     INTEGER  Steps of every kind.
 --   trial          INTEGER  NULL if not declared.
 --   of             BIGINT   Attempts of the release, those left out included.
---   succeeded      BIGINT   Of these.
---   failed         BIGINT   Of these.
+--   succeeded      BIGINT   Successful attempts.
+--   failed         BIGINT   Failed attempts.
 -- Order:
 --   agent_name, release, trajectory_id
 SELECT

@@ -8,12 +8,12 @@
 --   trajectory_scores
 -- Columns:
 --   task_id        VARCHAR    One row for each; runs without a known task are left out.
---   task_category  VARCHAR    That of one of its runs; NULL if unknown.
+--   task_category  VARCHAR    Category of one of its runs; NULL if unknown.
 --   agents         VARCHAR[]  Agents that ran it, sorted; without those that have no name.
 --   runs           BIGINT     At least 1; those that do not count are left out.
 --   succeeded      BIGINT     Successful runs.
 --   failed         BIGINT     Failed runs; for the rest, the outcome is not known.
---   findings       BIGINT     Those in which something was found.
+--   findings       BIGINT     Runs with findings.
 --   tsa            DOUBLE     Correct first picks / counted decision points; NULL without any.
 --   last_start     TIMESTAMP  UTC; NULL if no start is known.
 -- Order:

@@ -16,7 +16,8 @@
 --   completed      BIGINT     Attempts in which its criterion held at the end.
 --   regressed      BIGINT     Attempts in which it held once, but not at the end.
 --   violations     BIGINT     Attempts that completed it before a prerequisite.
---   trajectory_id  VARCHAR    One that did not attempt it, else did not complete it; NULL if none.
+--   trajectory_id  VARCHAR    A run that did not attempt it, else did not complete it; NULL if
+--                             none.
 -- Order:
 --   sub_goal
 SELECT

@@ -7,7 +7,7 @@
 --   $date       DATE     The date on which the traces were first received, UTC.
 --   $after_run  VARCHAR  Begin behind this run; '' to begin with the first.
 --   $of_run     BIGINT   Steps of one run at most.
---   $before     INTEGER  Characters of an excerpt before what was found.
+--   $before     INTEGER  Characters of an excerpt before the match.
 --   $length     INTEGER  Characters of an excerpt.
 --   $rows       BIGINT   Steps at most.
 -- Columns:
@@ -16,8 +16,8 @@
 --   kind           VARCHAR  As of steps.
 --   tool_name      VARCHAR  NULL if it has none.
 --   found_in       VARCHAR  arguments | result | content | plan | error_message; the first.
---   excerpt        VARCHAR  That text around the first place where it was found.
---   of             BIGINT   Steps of the run in which it is found, those left out included.
+--   excerpt        VARCHAR  The text around its first match.
+--   of             BIGINT   Number of steps of the run with a match, including those left out.
 -- Order:
 --   trajectory_id, step_index
 WITH found AS (

@@ -8,7 +8,7 @@
 --   trajectories
 -- Parameters:
 --   $trajectory_id  VARCHAR  The run.
---   $date           DATE     The date of its trace, in whose files alone it is looked for.
+--   $date           DATE     The date of its trace; only this date's files are read.
 -- Columns:
 --   decision_index   INTEGER    Position among the attempt's decisions.
 --   step_index       INTEGER    Step of the call; NULL where none was made.
