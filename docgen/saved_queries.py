@@ -16,7 +16,7 @@ def pages() -> Mapping[str, str]:
         "Saved queries",
         "`tracegrade sql --lake LAKE --saved NAME` runs one; `--param name=value` gives a value "
         "that it needs.",
-        table(["query", "what it answers"], rows),
+        table(["query", "what it returns"], rows),
         *(block for name in queries for block in _query(name, queries[name].summary)),
     )
     return {"reference/saved-queries.md": text}
