@@ -1,6 +1,6 @@
 """The worked task under the harness: in restored environments, verified, killed on purpose.
 
-Release 1.0 runs once more with a runbook, into a lake of its own: in one lake, only the later of
+Release 1.0 runs once more with a runbook, into a lake of its own. In one lake, only the later of
 two runs of a trial would count.
 """
 

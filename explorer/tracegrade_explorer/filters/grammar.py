@@ -90,8 +90,8 @@ class Filter:
     """A text in the beginning of the request, in any case."""
     level: str = "root"
     counted: bool | None = None
-    """Whether a run counts in rates. Runs that were killed on purpose, sent in addition to the run
-    of their trial, or replaced by a later run of it do not count. None selects both.
+    """Whether a run counts in rates. Three kinds of runs do not count: killed on purpose, sent in
+    addition to the run of their trial, or replaced by a later run of it. None selects both.
     """
     sort: str = STARTED
     """A key of `NUMBERS`, the name of a metric of users' own, or `started`."""

@@ -1,7 +1,7 @@
 -- The releases of each agent and run mode: number of runs, dates, and outcomes.
 --
--- Runs that do not count are left out: those killed on purpose or replaced by a later run of the
--- same trial, and those of sub-agents.
+-- Some runs do not count and are left out: killed runs, runs of sub-agents, and runs that a later
+-- run of the same trial replaced.
 --
 -- Reads:
 --   release_scores

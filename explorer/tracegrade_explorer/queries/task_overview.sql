@@ -1,7 +1,7 @@
 -- The tasks of each agent: number of runs, and outcomes.
 --
--- Runs that do not count are left out: those killed on purpose or replaced by a later run of the
--- same trial, and those of sub-agents.
+-- Some runs do not count and are left out: killed runs, runs of sub-agents, and runs that a later
+-- run of the same trial replaced.
 --
 -- Reads:
 --   run_index

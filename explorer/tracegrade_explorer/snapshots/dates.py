@@ -1,7 +1,7 @@
 """Single dates of a lake, each in a connection of its own, which plans queries of few files.
 
-A query of one run over the tables of all dates takes longer to plan than to run: the engine reads
-the columns of each file.
+A query of one run over the tables of all dates takes longer to plan than to run. The engine reads
+the columns of each file for it.
 """
 
 import threading

@@ -1,6 +1,6 @@
 """Canonical JSON: one text for all texts with the same arguments.
 
-Equality of arguments is typed and recursive: `1 == 1.0`, `true != 1`, the order of keys is free
+Equality of arguments is typed and recursive: `1 == 1.0`, `true != 1`. The order of keys is free,
 and `null` is a value (docs/metrics.md, section 0.5). In canonical form, equal values are identical
 texts, so that SQL can group and join by them. Integers stay exact at any size; other numbers are
 doubles, as most JSON readers take them. Texts that are nested too deeply are not read

@@ -1,7 +1,7 @@
 """Estimates the size of spans by their receipt time.
 
-Agents that send their whole history with each call have spans a hundred times as large as others,
-so the number of spans does not determine the memory of a bucket. A file's footer states the size
+Some agents send their whole history with each call, in spans a hundred times as large as others.
+So the number of spans does not determine the memory of a bucket. A file's footer states the size
 of its attributes. Earlier versions wrote texts into a dictionary, so their footers count each text
 once. The file of a single span is not looked up: the files from the time at which its trace began
 are precise enough.

@@ -3,9 +3,9 @@
 -- Log records hold messages in their body (openai-v2, agent-framework, Google ADK). Span events
 -- hold them in attributes: for Strands a list of Bedrock's content blocks, for Azure's clients the
 -- body of a log record. Before 1.28 two span events hold all messages of a call, as JSON or as
--- plain text, and before 1.26 two attributes of the span do. Google ADK writes `<elided>` for
--- content that it must not record. AWS's distribution (Bedrock AgentCore) moves messages from
--- attributes and events of a span into one record.
+-- plain text. Before 1.26 two attributes of the span do. Google ADK writes `<elided>` for content
+-- that it must not record. AWS's distribution (Bedrock AgentCore) moves messages from attributes
+-- and events of a span into one record.
 --
 -- Rank:
 --   70

@@ -1,6 +1,6 @@
 -- Spans of tracegrade itself: the tracegrade.* attributes, which extend the GenAI conventions.
 --
--- A run, a tool call and an answer are GenAI spans and are read as such (otel_genai.sql); the rows
+-- A run, a tool call and an answer are GenAI spans and are read as such (otel_genai.sql). The rows
 -- here add the fields that the conventions lack. The context (task, trial, sub-goal, decision) is
 -- also copied onto spans of other instrumentation, so every span that carries it has a row.
 --

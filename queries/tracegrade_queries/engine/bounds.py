@@ -1,7 +1,7 @@
 """Limits on a process that runs one query or a few: time, memory, and no written files.
 
-The kernel ends it after its time even if nothing else does, refuses it more memory, and forbids it
-to write files, so that it cannot spill to a disk that others need.
+The kernel ends it after its time even if nothing else does, and refuses it more memory. It also
+forbids the process to write files, so that it cannot spill to a disk that others need.
 """
 
 import resource

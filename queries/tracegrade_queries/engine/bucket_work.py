@@ -3,7 +3,7 @@
 A job finds new rows and divides their traces into independent buckets. The work on a bucket is a
 function of a `Bucket` that reads the pinned files, stages files and returns an `Outcome`. It takes
 no lock, commits nothing and does not depend on other buckets. So it may run in any order, twice,
-in another process, or on another machine that has the lake's folder for staged files: only the
+in another process, or on another machine that has the lake's folder for staged files. Only the
 files that the job commits count.
 """
 

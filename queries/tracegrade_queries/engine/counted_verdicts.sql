@@ -1,9 +1,9 @@
 -- The verdicts that count: the newest of each source on one subject, unless it was withdrawn.
 --
 -- Verdicts are on the same subject if they have one run, subject, sub-goal, span, kill point and
--- question, and, where no span is named, one step. A verdict without a time counts if no dated one
--- exists. If several were made at the same time, all of them count. Source: docs/metrics.md,
--- section 8.3.
+-- question. Without a span, they must also have one step. A verdict without a time counts if no
+-- dated one exists. If several were made at the same time, all of them count. Source:
+-- docs/metrics.md, section 8.3.
 --
 -- Reads:
 --   verdicts

@@ -1,7 +1,7 @@
 """Buckets of a job as files in the lake, for any worker to process, and their outcomes.
 
 A bucket is `_tasks/RUN/manifest-000000.json` of the lake, with its outcome `outcome-000000.json`
-in the same folder. Any worker may process it, anywhere and repeatedly: an outcome counts once it
+in the same folder. Any worker may process it, anywhere and repeatedly. An outcome counts once it
 is complete, and its files are checked against it before they are committed.
 """
 

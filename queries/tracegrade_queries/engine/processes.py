@@ -78,7 +78,7 @@ def no_interrupts() -> Iterator[None]:
     """Let processes that are started in the block ignore Ctrl-C: the job ends them.
 
     Here the signal takes effect at the end of the block. A mask alone does not suffice: another
-    thread would take the signal, and the main thread would leave a process that has started but
+    thread would take the signal. The main thread would then leave a process that has started but
     has not received its work.
     """
     interrupts: list[int] = []

@@ -53,7 +53,7 @@ def run(con: duckdb.DuckDBPyConnection, work: Callable[[], object], limits: Watc
     """Run work on a connection in a thread of its own, and stop it under the conditions.
 
     Its exceptions are raised here. If the engine does not stop in time, or Ctrl-C comes again, the
-    process ends at once, with the exit code that it would have had.
+    process ends at once with the same exit code.
 
     Args:
         con: The connection; its other users are stopped as well.

@@ -1,8 +1,8 @@
 -- Records of a model call that another record repeats: replays, copies, polls, other scopes.
 --
 -- Two records are of one call if they have one response id, or request the same calls by the same
--- ids, and neither their inputs nor their outputs contradict each other. If the input contains a
--- call with an id that the output requests, the call restarted its numbering and is another one.
+-- ids. Their inputs and outputs must not contradict each other. If the input contains a call with
+-- an id that the output requests, the call restarted its numbering and is another one.
 --
 -- Reads:
 --   model_records

@@ -76,9 +76,9 @@ END;
 --
 -- The named relation has key, direction (in | out), position (order among the rows of one key),
 -- role (for messages without one) and text. The text is a chat in JSON, or else a plain text. A
--- chat is a list of messages or texts, an object that is one message or holds a list of them, or a
--- whole request or answer of OpenAI's Responses or of Google's. Blocks of a message are in
--- `content`, or in `parts` as Google and the GenAI conventions write them.
+-- chat is a list of messages or texts, or an object that is one message or holds a list of them.
+-- It may also be a whole request or answer of OpenAI's Responses or of Google's. Blocks of a
+-- message are in `content`, or in `parts` as Google and the GenAI conventions write them.
 CREATE OR REPLACE TEMP MACRO history_chat(RELATION) AS TABLE
   WITH chats AS (
     SELECT

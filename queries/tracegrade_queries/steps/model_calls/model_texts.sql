@@ -1,6 +1,6 @@
 -- Texts that models said to the user: messages, and the answer of each turn.
 --
--- The last text of a turn's last model call is its answer, with three conditions: the call
+-- The last text of a turn's last model call is its answer, under three conditions. The call
 -- requests no tool, it ran inside the agent's span, and it did not serve the program around the
 -- agent. If an agent's span holds all its calls, their last text is the answer.
 --

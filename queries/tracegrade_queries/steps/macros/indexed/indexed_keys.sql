@@ -3,7 +3,7 @@
 -- The named relation has shape and names: spans of one shape have the same names, and `position`
 -- is that of a name among them. Names match the pattern and look like
 -- `gen_ai.prompt.N.tool_calls.K.name`. The second word names inputs or outputs, the third the
--- message; `field_at` is the position of the word for the field, which an item may follow.
+-- message. `field_at` is the position of the word for the field, which an item may follow.
 CREATE OR REPLACE TEMP MACRO indexed_keys(RELATION, PATTERN, INPUT_WORD, FIELD_AT) AS TABLE
   WITH every_name AS (
     SELECT

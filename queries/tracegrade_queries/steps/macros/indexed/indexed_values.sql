@@ -2,7 +2,7 @@
 --
 -- The first relation has spans. The second has a row for each message or item of a shape, with the
 -- positions of its attributes. `values` are those of a span in order, and `position_rows` the rows
--- of its shape: a join with several rows would copy all values of a span for each.
+-- of its shape. A join with several rows would copy all values of a span for each.
 CREATE OR REPLACE TEMP MACRO indexed_values(RELATION, POSITIONS) AS TABLE
   WITH every_span AS (
     SELECT
