@@ -229,7 +229,7 @@ def _scores(
     rows: Mapping[str, Any],
     step_agents: Mapping[int, str],
 ) -> dict[str, Any]:
-    """Return the scores of a run, why it failed, and what was found in it."""
+    """Return the scores of a run, its reason of failure, and its findings."""
     agents = {child["trajectory_id"]: child["agent_name"] for child in rows["run_children"]}
     return {
         "lead": headline_lead(timeline),
@@ -346,7 +346,7 @@ def _address_showing(run_id: str, run_filter: Filter, own: dict[str, str], show:
 
 
 def _following(timeline: Timeline, run_id: str, run_filter: Filter, own: dict[str, str]) -> str:
-    """Return the address of the steps that the page has no room for; '' if there are none."""
+    """Return the address of the steps after this page; '' if there are none."""
     if not timeline.steps:
         return ""
     following = timeline.steps[-1].step_index + 1

@@ -35,7 +35,7 @@ class _Unit(NamedTuple):
 
     @property
     def key(self) -> tuple[str | None, ...] | None:
-        """What makes calls equal; None of other steps."""
+        """The key of equal calls; None for other steps."""
         return (self.agent, self.call.tool_name, self.call.arguments) if self.call else None
 
     @property

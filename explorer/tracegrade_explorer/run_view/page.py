@@ -87,7 +87,7 @@ class ScoreRow(NamedTuple):
 
 
 def findings(timeline: Timeline, agents: Mapping[int, str]) -> list[RunFinding]:
-    """Return what was found, in the order of steps, then what belongs to none.
+    """Return the findings in the order of steps, then those without a step.
 
     Equal findings in a row are one.
 

@@ -71,10 +71,10 @@ def line_blocks(
     """Return blocks of steps as lines, below the sub-goals that they serve.
 
     Args:
-        blocks: As they are folded.
-        steps: By index.
-        goals: By index of a call, the sub-goal that it serves; empty if that is not known.
-        plans: By index, what the line of a plan says.
+        blocks: The folded blocks.
+        steps: The steps by index.
+        goals: The sub-goal that each call serves, by index; empty if not known.
+        plans: The text of each plan's line, by index.
         agents: By index of a step whose it is, where steps are of several agents.
     """
     lines = [(block, [*_lines(block.steps, steps, plans, agents)]) for block in blocks]

@@ -43,7 +43,7 @@ from tracegrade_queries.engine.sql import query
 from tracegrade_queries.schema import BUILT, BUILT_TRACES, TRAJECTORIES
 
 TABLES: Final = {table.name: table for table in (*RAW, *BUILT, BUILT_TRACES)}
-"""What is read, by name."""
+"""The tables to read, by name."""
 
 AFFECTED: Final = "affected_traces"
 """The relation of the traces that have to be built."""

@@ -12,7 +12,7 @@ FOUND: Final = ("evaluations", "unread_scopes", "detached_model_calls", "fragmen
 """Findings about a bucket in addition to the rows that are built."""
 
 BUILD_TARGETS: Final = ("built_steps", "built_agents", "built_trajectories", *FOUND)
-"""What a build reads; all else is dropped when nothing reads it any more."""
+"""Relations that a build reads; all others are dropped after their last reader."""
 
 _GIVEN: Final = ("spans", "logs", "bucket_traces")
 
