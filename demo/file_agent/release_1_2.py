@@ -20,6 +20,6 @@ class Release12(Release11):
         return Plan(steps)
 
     def recover(self, step: PlanStep, error: Exception) -> bool:
-        """Stop, whatever failed."""
+        """Stop after any failure."""
         del step, error
         return False

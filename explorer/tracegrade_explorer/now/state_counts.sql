@@ -1,14 +1,14 @@
--- How many runs there are, how many of them are under way or wait to be scored, and the newest.
+-- Numbers of runs, of running runs and of runs that wait to be scored, and the newest run.
 --
 -- Reads:
 --   run_index
 -- Parameters:
 --   $now  TIMESTAMP  UTC.
 -- Columns:
---   runs     BIGINT   All but those of sub-agents. One row.
---   running  BIGINT   No end has come, and a span came lately.
---   silent   BIGINT   No end has come, and no span for a while.
---   waiting  BIGINT   The end has come, scores have not.
+--   runs     BIGINT   All runs, without those of sub-agents. One row.
+--   running  BIGINT   Runs without an end that had a span recently.
+--   silent   BIGINT   Runs without an end and without a recent span.
+--   waiting  BIGINT   Runs with an end and without scores.
 --   newest   VARCHAR  Id of the newest run; NULL without any.
 -- Order:
 --   one row

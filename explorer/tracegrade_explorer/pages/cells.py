@@ -79,7 +79,7 @@ def last_span(row: Row) -> str:
 
 
 def span_age(row: Row) -> str:
-    """Return how old the last span of a run's trace is, of which that is known."""
+    """Return the age of the last span of a run's trace; it must be known."""
     return words.age((utc_now() - row["received_at"]).total_seconds())
 
 

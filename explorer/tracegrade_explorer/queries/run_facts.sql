@@ -37,9 +37,9 @@
 --   complete              BOOLEAN    Its root arrived.
 --   received_at           TIMESTAMP  When the last of its trace was received, UTC; NULL if not
 --                                    known.
---   running_until         TIMESTAMP  Until when it counts as running, UTC; NULL if its end has come.
---   silent_until          TIMESTAMP  Until when it counts as silent, likewise.
---   awaits_score          BOOLEAN    Its end has come, and a scoring run has still to read it.
+--   running_until         TIMESTAMP  End of its running state, UTC; NULL if it has an end.
+--   silent_until          TIMESTAMP  End of its silent state, UTC; NULL if it has an end.
+--   awaits_score          BOOLEAN    It has an end, and no scoring run has read it yet.
 --   step_count            INTEGER    Steps of every kind.
 --   tool_call_count       INTEGER    Tool calls.
 --   error_count           INTEGER    Tool calls with status error or not_executed.

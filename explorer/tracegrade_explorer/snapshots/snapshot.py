@@ -70,7 +70,7 @@ class LakeSnapshot:
     runs: int
     """Runs in the index, sub-agents' included."""
     root_runs: int
-    """Those of them that are no sub-agents'."""
+    """Runs in the index, without those of sub-agents."""
     left_out: int
     """Older runs that are not in it."""
     scored: int

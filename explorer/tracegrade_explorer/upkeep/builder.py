@@ -57,7 +57,7 @@ class LakeBuilder:
 
     @property
     def pid(self) -> int | None:
-        """Of the process; None while there is none."""
+        """Id of the process; None without one."""
         return self._process.pid
 
     def follow(self) -> None:

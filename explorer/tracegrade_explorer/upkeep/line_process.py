@@ -22,7 +22,7 @@ class LineProcess:
 
     @property
     def pid(self) -> int | None:
-        """Of the process; None while there is none."""
+        """Id of the process; None without one."""
         return self._process.pid if self._process else None
 
     def answer(self, message: object, secs: float | None = None) -> dict[str, Any] | None:

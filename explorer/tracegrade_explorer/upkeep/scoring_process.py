@@ -6,7 +6,7 @@ import threading
 from typing import Final
 
 LAST_CHARACTERS: Final = 400
-"""Of what a run that failed wrote to stderr."""
+"""Length of the part of a failed run's stderr to keep."""
 
 
 class ScoringProcess:

@@ -1,7 +1,7 @@
 """Copies files of a lake on an object store to this machine, to read them as local files.
 
 An engine reads a Parquet file several times, with other columns each time, and by path several
-times as fast as through Arrow. So work on a bucket always reads local files. Those of a lake on a
+times as fast as through Arrow. So work on a bucket always reads local files. Files of a lake on a
 store are copied into a folder with the lake's own layout. Buckets of one process share the files.
 Unused files are kept while there is room, since all buckets of a compacted date read all of that
 date. The folder is removed with the process; the next process removes the folder of a killed one.
