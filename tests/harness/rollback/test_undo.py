@@ -108,7 +108,7 @@ def test_copy_that_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
 
     proof = proof_of(left, {"restore": "data/a", "from": "pipe"})
 
-    assert "is no file" in proof.disproved["files:data/a"]
+    assert "is not a file" in proof.disproved["files:data/a"]
 
 
 def test_undo_that_breaks_what_was_as_before_proves_nothing(tmp_path: Path) -> None:
