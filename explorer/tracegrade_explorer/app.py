@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import tzinfo
@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from tracegrade.errors import BadInput, TracegradeError
@@ -39,19 +39,20 @@ from tracegrade_explorer.labels.writer import LabelWriter
 from tracegrade_explorer.money.page import money
 from tracegrade_explorer.pages.compare import compare, nearest
 from tracegrade_explorer.pages.completions import completions
-from tracegrade_explorer.pages.conversations import conversation
+from tracegrade_explorer.pages.conversations import conversation, conversations
 from tracegrade_explorer.pages.label import label, queue
 from tracegrade_explorer.pages.now import former_overview, now
-from tracegrade_explorer.pages.queries import editor, queries, saved_editor, saved_query, sql
 from tracegrade_explorer.pages.releases import releases
 from tracegrade_explorer.pages.run import run, spans, text
 from tracegrade_explorer.pages.runs import runs
 from tracegrade_explorer.pages.search import search_page
+from tracegrade_explorer.pages.sql import former_queries, save_query, saved_sql, sql
 from tracegrade_explorer.pages.state import state
 from tracegrade_explorer.pages.tasks import task, tasks
 from tracegrade_explorer.pages.trends import trends
 from tracegrade_explorer.render import ErrorPage, ErrorQuery
 from tracegrade_explorer.responses import (
+    Download,
     PageContent,
     PageRequest,
     PageResponse,
@@ -61,6 +62,7 @@ from tracegrade_explorer.responses import (
 )
 from tracegrade_explorer.snapshots.latest import LatestSnapshot
 from tracegrade_explorer.upkeep.upkeep import NO_UPKEEP, LakeUpkeep
+from tracegrade_explorer.workbench.draft import own_draft, saved_draft
 from tracegrade_scoring.errors import NothingToCompare
 
 WORKERS: Final = 8
@@ -79,6 +81,9 @@ ICON: Final = (
     b"</svg>"
 )
 TEXT: Final = "text/plain; charset=utf-8"
+JSON: Final = "application/json"
+PIECE_BYTES: Final = 1 << 16
+"""A file is sent in pieces of this size."""
 TITLES: Final = {
     400: "This cannot be understood", 403: "Nothing was run", 404: "Not in this lake",
     405: "Only a form is sent here", 409: "The run is gone", 503: "Too slow",
@@ -138,11 +143,14 @@ PAGES: Final = (
     PageRoute("/tasks", tasks),
     PageRoute("/tasks/{id:name}", task, SLOW),
     PageRoute("/trends", trends),
-    PageRoute("/conversations/{id:name}", conversation),
+    PageRoute("/conversations", conversations, SLOW),
+    PageRoute("/conversations/{id:name}", conversation, SLOW),
     PageRoute("/search", search_page, SLOW),
-    PageRoute("/queries", queries),
-    PageRoute("/queries/{id}", saved_query, SLOW, ("GET", "POST")),
+    PageRoute("/queries", former_queries),
+    PageRoute("/queries/{id}", former_queries),
     PageRoute("/sql", sql, SLOW, ("GET", "POST")),
+    PageRoute("/sql/{id}", saved_sql, SLOW, ("GET", "POST")),
+    PageRoute("/save-query", save_query, SLOW, ("POST",)),
 )
 
 
@@ -228,7 +236,10 @@ class Explorer:
             return self._error(page, request, address, 500, text)
         if isinstance(answer, Redirect):
             return RedirectResponse(answer.to, 303)
-        return Response(body, media_type=_media_type(answer, address.form))
+        if isinstance(answer, Download):
+            return _sent(answer)
+        status = answer.status if isinstance(answer, PageContent) else 200
+        return Response(body, status, media_type=_media_type(answer, address.form))
 
     def _address(self, request: Request) -> PageAddress:
         path, form = _named(request)
@@ -266,17 +277,21 @@ class Explorer:
         return _error(error_page, address.form)
 
     def _error_query(self, page: PageRoute, address: PageAddress) -> ErrorQuery | None:
-        """Return the saved query of a request; None for another page or an unknown query."""
-        if page.make is sql and self.site.sql:
-            return ErrorQuery(*editor(address.pairs), address.page_token)
-        name = address.path.get("id", "")
-        found = saved_editor(name, address.pairs) if page.make is saved_query else None
-        return found and ErrorQuery(*found, address.page_token, links.saved_query(name))
+        """Return the query that a request is about; None for another page, or no such query."""
+        if page.make not in {sql, saved_sql, save_query}:
+            return None
+        name = address.path.get("id")
+        own = own_draft(address.pairs)
+        draft = saved_draft(self.site.lake, name, address.pairs) if name else own
+        if draft is None or not (draft.name or self.site.sql):
+            return None
+        action = links.saved_query(draft.name) if draft.name else "/sql"
+        return ErrorQuery(draft.text, draft.fields, address.page_token, action, self.site.sql)
 
     def _no_such_page(self, request: Request, error: Exception) -> Response:
         status, text = 404, "No page has this address; the menu of any page leads to all."
         if isinstance(error, HTTPException) and error.status_code == 405:
-            status, text = 405, "A form of a run's page is sent here; this address shows nothing."
+            status, text = 405, "A form of another page is sent here; this address shows nothing."
         error_page = ErrorPage(status, text, TITLES[status], self.site)
         error_page = error_page._replace(scheme=color_scheme.chosen(request))
         return _error(error_page, "html")
@@ -364,8 +379,11 @@ def _named(request: Request) -> tuple[dict[str, str], str]:
 def _body(answer: PageResponse, request: PageRequest) -> bytes:
     if isinstance(answer, PlainText):
         return visible_text(answer.text).encode("utf-8", "replace")
-    if isinstance(answer, Redirect):
+    if isinstance(answer, (Redirect, Download)):
         return b""
+    if request.form == "parquet":
+        msg = "only queries of /sql have this form; .json has this page"
+        raise PageMissing(msg)
     if request.form == "json":
         return render.render_json(answer)
     if request.form == "csv":
@@ -376,12 +394,25 @@ def _body(answer: PageResponse, request: PageRequest) -> bytes:
     return render.render_html(answer, request)
 
 
+def _sent(download: Download) -> Response:
+    """Return a file piece by piece."""
+
+    def pieces() -> Iterator[bytes]:
+        with download.file as file:
+            while piece := file.read(PIECE_BYTES):
+                yield piece
+
+    disposition = f'attachment; filename="{download.name}"'
+    headers = {"Content-Disposition": disposition} if download.media_type != JSON else {}
+    return StreamingResponse(pieces(), headers=headers, media_type=download.media_type)
+
+
 def _media_type(answer: PageResponse, form: str) -> str:
     if isinstance(answer, PlainText):
         return TEXT
     assert isinstance(answer, PageContent)  # noqa: S101 - redirects have no body
     return {
-        "json": "application/json",
+        "json": JSON,
         "csv": "text/csv; charset=utf-8",
     }.get(form, "text/html; charset=utf-8")
 
@@ -401,7 +432,7 @@ def _error(error_page: ErrorPage, form: str) -> Response:
         body = render.render_error(error_page)
         return Response(body, error_page.status, media_type="text/html; charset=utf-8")
     body = render.render_json(PageContent("", "", {}, {"error": error_page.message}))
-    return Response(body, error_page.status, media_type="application/json")
+    return Response(body, error_page.status, media_type=JSON)
 
 
 STATIC: Final[Mapping[str, tuple[str, Callable[[], bytes]]]] = {

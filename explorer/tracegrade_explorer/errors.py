@@ -28,7 +28,7 @@ class NameRefused(ExplorerError, BadInput):
 
 
 class LabelNotWritten(ExplorerError):
-    """The process that writes labels could not."""
+    """The process that writes labels and saved queries could not."""
 
 
 class RunMissing(ExplorerError, BadInput):

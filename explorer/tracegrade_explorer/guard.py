@@ -47,10 +47,10 @@ HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-POSTED: Final = re.compile(r"/(sql(\.csv|\.json)?|queries/[^/]+|label)")
+POSTED: Final = re.compile(r"/(sql(/[^/]+)?(\.csv|\.json|\.parquet)?|label|save-query)")
 """Paths that take a form. All others are only read."""
-LABEL: Final = "/label"
-"""The one that writes."""
+WRITES: Final = frozenset({"/label", "/save-query"})
+"""Paths whose form writes."""
 CALLER: Final = "tracegrade.caller"
 """Key of the caller in a request's scope."""
 OPEN_TO_ALL: Final = ("/static/",)
@@ -278,7 +278,7 @@ def _from_own_page(path: str, headers: Headers, rules: Rules) -> bool:
     site, origin = headers.get("sec-fetch-site"), headers.get("origin", "null")
     if origin != "null" and origin.partition("://")[2].lower() not in rules.hosts:
         return False
-    if path != LABEL or headers.get("authorization"):
+    if path not in WRITES or headers.get("authorization"):
         return True
     return site == "same-origin" if site else origin != "null"
 

@@ -6,8 +6,10 @@ from urllib.parse import quote, urlencode
 
 from tracegrade_explorer.filters.grammar import Filter, Range, to_query
 
-FORMS: Final = ("json", "csv", "html")
-"""Possible suffixes of an address; `html` means that a dot in the name is not a suffix."""
+FORMS: Final = ("json", "csv", "parquet", "html")
+"""What may stand behind the last dot of an address; `html` says that nothing is meant by a dot."""
+LONGEST: Final = 6_000
+"""Characters of an address that a page leads to; the guard takes 8,192 bytes."""
 
 
 def with_query(path: str, pairs: Iterable[tuple[str, str]]) -> str:
@@ -90,4 +92,9 @@ def conversation(conversation_id: str) -> str:
 
 def saved_query(name: str) -> str:
     """Return the address of a saved query."""
-    return f"/queries/{part(name)}"
+    return f"/sql/{part(name)}"
+
+
+def conversation_form(conversation_id: str, form: str) -> str:
+    """Return the address of a conversation for programs: json or csv."""
+    return f"/conversations/{quote(conversation_id, safe='')}.{form}"

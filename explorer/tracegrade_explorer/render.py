@@ -1,5 +1,6 @@
 """Renders responses: HTML from templates that escape trace data, JSON, CSV, text."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -32,7 +33,7 @@ PAGES: Final = (
     ("/money", "Money", "g m"),
     ("/trends", "Trends", "g d"),
     ("/search", "Search", "g f"),
-    ("/queries", "Queries", "g q"),
+    ("/sql", "SQL", "g s"),
 )
 """Entries of the menu: address, name, keys."""
 
@@ -71,7 +72,7 @@ def render_html(document: PageContent, request: PageRequest) -> bytes:
         ),
         "refresh_secs": REFRESH_SECS if request.is_live else 0,
         "has_csv": bool(document.columns),
-        "pairs": request.pairs,
+        "pairs": request.pairs if _fits_address(request.pairs) else None,
         "scheme": request.scheme,
     }
     return template.render({**common, **document.view}).encode("utf-8", "replace")
@@ -80,6 +81,11 @@ def render_html(document: PageContent, request: PageRequest) -> bytes:
 def _runs_on_page(snapshot: LakeSnapshot) -> list[tuple[str, str]]:
     """Return what a page shows, so that its script can ask what came since."""
     return [("runs", str(snapshot.root_runs)), ("scoring_run", str(snapshot.run))]
+
+
+def _fits_address(pairs: Sequence[tuple[str, str]]) -> bool:
+    """Return whether a form can send these in an address, as one that was posted may not."""
+    return len(links.with_query("", pairs)) <= links.LONGEST
 
 
 def render_json(document: PageContent) -> bytes:
@@ -102,8 +108,9 @@ class ErrorQuery(NamedTuple):
     fields: Sequence[tuple[str, str]]
     """Names and values of its parameters."""
     page_token: str
-    action: str = ""
-    """Address of a saved query's form; '' for a reader's own query."""
+    action: str
+    """The address to which its form is sent."""
+    may_edit: bool
 
 
 class ErrorPage(NamedTuple):
@@ -144,7 +151,8 @@ def style_sheet() -> bytes:
     chosen = "\n".join(
         colors(scheme).replace(":root", f":root[data-scheme={scheme}]", 1) for scheme in SCHEMES
     )
-    return "\n".join((str(style()), timeline, own, f"@media screen {{\n{chosen}\n}}")).encode()
+    whole = "\n".join((str(style()), timeline, own, f"@media screen {{\n{chosen}\n}}"))
+    return re.sub(r"\s*([{};])\s*", r"\1", whole).encode()  # no string of it has these signs
 
 
 @cache

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, tzinfo
-from typing import Any, Final, TypeAlias
+from typing import IO, Any, Final, TypeAlias
 
 from duckdb import DuckDBPyConnection
 
@@ -40,7 +40,7 @@ class PageRequest:
     pairs: Sequence[tuple[str, str]] = ()
     """The parameters of the address or form."""
     form: str = HTML
-    """html | json | csv."""
+    """html | json | csv | parquet."""
     scheme: str = ""
     """light | dark; '' as the reader's system has it."""
     zone: tzinfo = UTC
@@ -111,6 +111,16 @@ class PageContent:
     columns: Sequence[str] = ()
     """Columns of the CSV; empty if the page is not a table."""
     rows: Sequence[Row] = field(default_factory=list)
+    status: int = 200
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file that is sent piece by piece, and closed at its end."""
+
+    file: IO[bytes]
+    media_type: str
+    name: str
 
 
 @dataclass(frozen=True)
@@ -127,4 +137,4 @@ class PlainText:
     text: str
 
 
-PageResponse: TypeAlias = PageContent | Redirect | PlainText
+PageResponse: TypeAlias = PageContent | Download | Redirect | PlainText

@@ -112,16 +112,16 @@ def explorer(lake: Lake, *, sql: bool = True) -> Explorer:
 def run_query(web: TestClient, text: str, form: str = "", **values: str) -> Response:
     """Return what a reader gets who opens the editor, writes a query and runs it."""
     page = web.get("/sql").text
-    (token,) = re.findall(r'name="page_token" value="(\w+)"', page)
+    (token, *_) = re.findall(r'name="page_token" value="(\w+)"', page)
     fields = {f"p.{name}": value for name, value in values.items()}
     return web.post(f"/sql{form}", data={"page_token": token, "q": text, **fields})
 
 
 def run_saved(web: TestClient, name: str, form: str = "", **values: str) -> Response:
     """Return what a reader gets who opens a saved query and runs it."""
-    (token,) = re.findall(r'name="page_token" value="(\w+)"', web.get(f"/queries/{name}").text)
+    (token, *_) = re.findall(r'name="page_token" value="(\w+)"', web.get(f"/sql/{name}").text)
     fields = {f"p.{each}": value for each, value in values.items()}
-    return web.post(f"/queries/{name}{form}", data={"page_token": token, **fields})
+    return web.post(f"/sql/{name}{form}", data={"page_token": token, **fields})
 
 
 def client(pages: Explorer) -> TestClient:

@@ -158,7 +158,8 @@ def test_pages_are_only_read(method: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/runs", "/sql/", "/SQL", "/sql.html", "/queries", "/queries/x/y", "//sql"]
+    "path",
+    ["/runs", "/sql/", "/SQL", "/sql.html", "/queries", "/sql/x/y", "//sql", "/save-query/x"],
 )
 def test_no_other_page_takes_a_form(path: str) -> None:
     """Than those that run a query."""
@@ -197,12 +198,12 @@ def test_a_program_with_a_token_in_its_header_sends_a_form_of_its_own(pages: Exp
     client = TestClient(guard, base_url="http://127.0.0.1:8321", follow_redirects=False)
     asked = {"q": "SELECT 41 + 1 AS n"}
     answer = client.post("/sql.csv", data=asked, headers={"authorization": f"Bearer {TOKEN}"})
-    assert answer.text == "n\n42\n"
+    assert answer.text == '"n"\n42\n'
     client.cookies.set("tracegrade_8321", TOKEN)
     of_nobody = pages.tokens.of(Caller())
     assert client.post("/sql.csv", data=asked).status_code == 403
     assert client.post("/sql.csv", data={**asked, "page_token": of_nobody}).status_code == 403
-    assert run_query(client, "SELECT 41 + 1 AS n", ".csv").text == "n\n42\n"
+    assert run_query(client, "SELECT 41 + 1 AS n", ".csv").text == '"n"\n42\n'
 
 
 def test_addresses_are_bounded() -> None:

@@ -37,9 +37,9 @@ PAGES = (
     "/trends?metric=steps&by=week&release=1.0",
     "/conversations/k",
     "/search",
-    "/queries",
-    "/queries/tool_error_rates",
     "/sql",
+    "/sql/tool_error_rates",
+    "/conversations",
     "/search?text=nothing",
 )
 """The last one, which starts a process for each answer, comes by other tests, too."""
@@ -346,7 +346,16 @@ def test_empty_lake_says_how_it_is_filled(empty: TestClient) -> None:
     """With the commands; no page fails."""
     for path in ("/", "/runs"):
         assert "tracegrade import FILE" in empty.get(path).text
-    for path in ("/tasks", "/releases", "/money", "/kills", "/trends", "/search", "/queries"):
+    for path in (
+        "/tasks",
+        "/releases",
+        "/money",
+        "/kills",
+        "/trends",
+        "/search",
+        "/sql",
+        "/conversations",
+    ):
         assert empty.get(path).status_code == 200
     assert empty.get("/runs/x").status_code == 404
 

@@ -138,11 +138,10 @@ def test_a_tasks_author_sees_where_runs_part_from_what_is_expected(reader: Watch
 def test_an_analyst_goes_on_from_a_saved_query(reader: Watched) -> None:
     """Edits it, copies the address, takes the rows along, and opens the run of a cell."""
     reader.keys("g")
-    follow(reader, "q", "**/queries")
-    walk_to(reader, "tool_error_rates")
-    follow(reader, "Enter", "**/queries/tool_error_rates")
-    follow(reader, "i", "**/sql?q=*")
-    reader.keys("/", "Control+a")
+    follow(reader, "s", "**/sql")
+    reader.page.get_by_role("link", name="tool_error_rates").click()
+    reader.page.wait_for_url("**/sql/tool_error_rates")
+    reader.keys("i", "Control+a")
     reader.page.keyboard.type("SELECT trajectory_id FROM steps WHERE status = 'error'")
     follow(reader, "Control+Enter", "**/sql?q=SELECT*")
     reader.keys("y")
@@ -151,6 +150,6 @@ def test_an_analyst_goes_on_from_a_saved_query(reader: Watched) -> None:
         reader.keys("d")
 
     assert reader.page.evaluate("navigator.clipboard.readText()") == reader.page.url
-    assert taken.value.path().read_text() == f"trajectory_id\n{LOOPED}\n"
+    assert taken.value.path().read_text() == f'"trajectory_id"\n"{LOOPED}"\n'
     reader.keys("j")
     follow(reader, "Enter", f"**/runs/{LOOPED}")

@@ -1,8 +1,8 @@
-"""The process that writes labels: `python -m tracegrade_explorer.labels.child LAKE`.
+"""The process that writes: `python -m tracegrade_explorer.labels.child LAKE`.
 
-It reads the rows of a label as a line of JSON from stdin, and imports them like `tracegrade
-import` (redacted, each once, one import at a time). It answers with a line of JSON, and ends with
-stdin.
+A line of stdin has the rows of a label, which it imports as `tracegrade import` does (redacted,
+each once, one import at a time), or a query to save. It answers each with a line of JSON, and ends
+with stdin.
 """
 
 import sys
@@ -18,6 +18,7 @@ from tracegrade.errors import TracegradeError
 from tracegrade_collector.errors import ImportBusy
 from tracegrade_collector.importing.import_part import ReadOptions
 from tracegrade_collector.importing.importer import import_files
+from tracegrade_explorer.own_queries import save_query
 from tracegrade_lake import Lake
 
 BUSY_SECS: Final = 30.0
@@ -26,12 +27,20 @@ PAUSE_SECS: Final = 0.2
 
 
 def main() -> None:
-    """Import the labels of each line."""
+    """Do the job of each line."""
     lake = Lake.open(sys.argv[1])
     for line in sys.stdin.buffer:
-        answer = _answer(lake, orjson.loads(line))
+        job = orjson.loads(line)
+        answer = _saved(lake, job) if isinstance(job, dict) else _answer(lake, job)
         sys.stdout.buffer.write(orjson.dumps(answer) + b"\n")
         sys.stdout.buffer.flush()
+
+
+def _saved(lake: Lake, job: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return save_query(lake, job)
+    except (TracegradeError, OSError) as error:
+        return {"error": str(error)}
 
 
 def _answer(lake: Lake, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -64,11 +64,7 @@ class LabelWriter:
         Raises:
             LabelNotWritten: The process failed; the lake is unchanged.
         """
-        with self._writing:
-            answer = self._process.answer([*rows], ANSWER_SECS) or {"error": ENDED}
-        if "error" in answer:
-            msg = f"the label was not saved: {answer['error']}"
-            raise LabelNotWritten(msg)
+        self._written("label", [*rows])
         with self._lock:
             self._given.pop((run_id, given.name), None)
             self._given[run_id, given.name] = given
@@ -80,6 +76,37 @@ class LabelWriter:
                 self._last.pop(given.name, None)
             self._unscored.add(run_id)
         self._score_later()
+
+    def save_query(self, name: str, text: str, by: str, *, overwrite: bool) -> bool:
+        """Save a query in the lake.
+
+        Args:
+            name: As `own_queries.NAME` has it.
+            text: The query.
+            by: Who saves it.
+            overwrite: Whether it may replace another text.
+
+        Returns:
+            Whether it was saved; if not, another text has the name.
+
+        Raises:
+            LabelNotWritten: The process could not.
+        """
+        job = {"name": name, "text": text, "by": by, "overwrite": overwrite}
+        return bool(self._written("query", job)["saved"])
+
+    def _written(self, noun: str, job: object) -> dict[str, Any]:
+        """Return the answer of the process to a job.
+
+        Raises:
+            LabelNotWritten: It could not do it.
+        """
+        with self._writing:
+            answer = self._process.answer(job, ANSWER_SECS) or {"error": ENDED}
+        if "error" in answer:
+            msg = f"the {noun} was not saved: {answer['error']}"
+            raise LabelNotWritten(msg)
+        return answer
 
     def given(self, run_id: str, name: str) -> LabelGiven | None:
         """Return a person's label of a run since the start; None if there is none."""

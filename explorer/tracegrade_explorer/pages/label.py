@@ -65,8 +65,9 @@ def label(request: PageRequest) -> PageResponse:
 
 
 def _next(address: str, run_id: str) -> str:
-    """Return the address to continue at; always a page of the explorer."""
-    return address if address.startswith(("/runs/", "/queue")) else links.run(run_id)
+    """Return where to go on: a page of ours, whatever the form says."""
+    own = ("/runs/", "/queue", "/conversations/")
+    return address if address.startswith(own) else links.run(run_id)
 
 
 def _own_rows(request: PageRequest, run_id: str) -> list[Row]:

@@ -211,6 +211,7 @@ def _view(
         "guessed": "unknown" in found.dialects,
         "same_task": _same_task(timeline),
         "has_success": _has_success(request, timeline),
+        "several_turns": len({step.turn or 0 for step in timeline.steps}) > 1,
     }
 
 
@@ -266,8 +267,8 @@ def _cards(
     show: str,
     on_page: Collection[int],
 ) -> dict[str, Any]:
-    """Return the cards of wrong decisions by step, of missed ones, and the open card."""
-    cards = decision_cards(timeline, rows, _specification(request))
+    """Return the cards of wrong decisions by step, those of missed ones, and which is open."""
+    cards = decision_cards(timeline, rows, scored_specification(request))
     by_step: dict[int, list[DecisionCard]] = {}
     for card in cards:
         if card.step is not None and card.step in on_page:
@@ -290,7 +291,7 @@ def _href(run_id: str, run_filter: Filter, on_page: Collection[int], step: int) 
     return f"#s{step}" if step in on_page else links.run(run_id, run_filter, step)
 
 
-def _specification(request: PageRequest) -> Specification:
+def scored_specification(request: PageRequest) -> Specification:
     """Return the tools and tasks that the lake was scored against last; none if unreadable."""
 
     def read_stored() -> Specification:
@@ -304,7 +305,7 @@ def _specification(request: PageRequest) -> Specification:
 
 
 def _task(request: PageRequest, timeline: Timeline) -> Task | None:
-    return _specification(request).tasks.get(timeline.run.task_id or "")
+    return scored_specification(request).tasks.get(timeline.run.task_id or "")
 
 
 def _chosen(

@@ -6,6 +6,7 @@
 -- Parameters:
 --   $conversation_id  VARCHAR  The conversation.
 --   $rows             BIGINT   Runs at most.
+--   $before           BIGINT   Runs that are left out before them.
 -- Columns:
 --   trajectory_id  VARCHAR    One row each.
 --   agent_name     VARCHAR    NULL if none is named.
@@ -13,7 +14,8 @@
 --   start_time     TIMESTAMP  UTC; NULL if not known.
 --   outcome        VARCHAR    succeeded | failed; NULL if not known.
 --   step_count     INTEGER    Steps of every kind.
---   user_input     VARCHAR    First 2,000 characters of the user's request; NULL if unknown.
+--   turn_count     INTEGER    Turns; at least 1.
+--   user_input     VARCHAR    First 2,000 characters of what the user asked; NULL if unknown.
 --   final_answer   VARCHAR    First 2,000 characters of the answer; NULL if there is none.
 --   total          BIGINT     Runs of the conversation.
 -- Order:
@@ -31,6 +33,7 @@ SELECT
   runs.start_time,
   runs.outcome::VARCHAR AS outcome,
   runs.step_count,
+  coalesce(trajectories.turn_count, 1)::INTEGER AS turn_count,
   left(trajectories.user_input, 2000) AS user_input,
   left(trajectories.final_answer, 2000) AS final_answer,
   count(*) OVER () AS total
@@ -38,4 +41,4 @@ FROM runs
 INNER JOIN trajectories
   ON runs.trajectory_id = trajectories.trajectory_id AND runs.date = trajectories.date
 ORDER BY runs.start_time, runs.trajectory_id
-LIMIT $rows;
+LIMIT $rows OFFSET $before;

@@ -5,6 +5,9 @@ an answer as JSON at its end.
 """
 
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import duckdb
@@ -23,7 +26,13 @@ from tracegrade_scoring.layer import SCORES
 
 BATCH_ROWS: Final = 2_048
 MOST_BYTES: Final = 32 << 20
-"""Size of an answer; further rows are left out, and the answer notes that."""
+"""Of an answer; rows beyond are left out, and that is said."""
+FAILURES: Final = (
+    duckdb.Error, pa.ArrowException, MemoryError, OSError, RuntimeError, TracegradeError,
+)  # fmt: skip
+"""Arrow's reader raises an OSError with the engine's message."""
+OUT_OF_MEMORY: Final = "Out of Memory Error"
+"""The first words of such a message."""
 
 
 def main() -> None:
@@ -31,29 +40,48 @@ def main() -> None:
     job = orjson.loads(sys.stdin.buffer.readline())
     try:
         answer = _answer(job)
-    except (duckdb.OutOfMemoryException, MemoryError):
-        answer = {"stopped": f"it needs more than {job['memory_bytes'] >> 20:,} MiB of memory"}
-    except (duckdb.Error, RuntimeError) as error:
-        answer = {"error": way_out(str(error), _fields)}
-    except TracegradeError as error:
-        answer = {"error": str(error)}
+    except FAILURES as error:
+        answer = failure(error, job)
     sys.stdout.buffer.write(orjson.dumps(answer, default=as_json))
 
 
+def failure(error: Exception, job: dict[str, Any]) -> dict[str, str]:
+    """Return why a query has no rows: it was `stopped`, or there is an `error` in it."""
+    of_memory = isinstance(error, MemoryError) or str(error).startswith(OUT_OF_MEMORY)
+    if of_memory or isinstance(error, duckdb.OutOfMemoryException):
+        return {"stopped": f"it needs more than {job['memory_bytes'] >> 20:,} MiB of memory"}
+    if isinstance(error, TracegradeError):
+        return {"error": str(error)}
+    return {"error": way_out(str(error), _fields)}
+
+
 def _answer(job: dict[str, Any]) -> dict[str, Any]:
+    with rows_of(job) as found:
+        begun = time.perf_counter()
+        # One row more than wanted tells that there are more; all others are not even made.
+        answer = _rows(found.limit(job["rows"] + 1).to_arrow_reader(BATCH_ROWS), job["rows"])
+        return {**answer, "ms": (time.perf_counter() - begun) * 1e3}
+
+
+@contextmanager
+def rows_of(job: dict[str, Any]) -> Iterator[duckdb.DuckDBPyRelation]:
+    """Yield the rows of a job's query, in this process, which is bounded from now on.
+
+    Raises:
+        QueryFailed: It is not a single SELECT.
+        duckdb.Error: The engine refuses it.
+    """
     memory = f"{job['memory_bytes'] >> 20}MiB"
     lake = Lake.open(job["lake"])
     forbid_writes()  # before the engine has threads
     with connect(lake, layers=(SCORES,), memory_limit=memory) as con:
         begin(job["memory_bytes"], job["secs"])
         text = only_reads(con, job["sql"])
-        # One more row than requested shows that there are more; further rows are not made.
-        found = con.sql(text, params=job["values"] or None).limit(job["rows"] + 1)
-        return _rows(found.to_arrow_reader(BATCH_ROWS), job["rows"])
+        yield con.sql(text, params=job["values"] or None)
 
 
 def _rows(batches: pa.RecordBatchReader, most: int) -> dict[str, Any]:
-    """Return the first rows, and whether there are more."""
+    """Return the first rows, the kind of each column, and whether there are more rows."""
     rows: list[dict[str, Any]] = []
     size, more = 0, False
     for batch in batches:
@@ -65,7 +93,18 @@ def _rows(batches: pa.RecordBatchReader, most: int) -> dict[str, Any]:
         if len(rows) > most:
             more = True
             break
-    return {"columns": batches.schema.names, "rows": rows[:most], "more": more}
+    kinds = [*map(_kind, batches.schema.types)]
+    return {"columns": batches.schema.names, "rows": rows[:most], "more": more, "kinds": kinds}
+
+
+def _kind(type_: pa.DataType) -> str:
+    """Return number | time | text | other."""
+    if pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_):
+        return "number"
+    if pa.types.is_timestamp(type_) or pa.types.is_date(type_):
+        return "time"
+    is_text = pa.types.is_string(type_) or pa.types.is_dictionary(type_)
+    return "text" if is_text else "other"
 
 
 def _fields(names: object) -> str:

@@ -18,7 +18,6 @@ from tracegrade_queries.errors import QueryFailed
 SECS: Final = 10.0
 """For a query."""
 MAX_ROWS: Final = 1_000
-CSV_ROWS: Final = 100_000
 CHILD: Final = "tracegrade_explorer.sql_process.child"
 
 
@@ -29,6 +28,10 @@ class Rows(NamedTuple):
     rows: list[dict[str, Any]]
     more: bool
     """There are more, which were not read."""
+    kinds: Sequence[str]
+    """The kind of each column: number | time | text | other."""
+    ms: float
+    """That the engine took."""
 
 
 def run_sql(lake: str, text: str, values: Mapping[str, str], rows: int = MAX_ROWS) -> Rows:
@@ -49,11 +52,21 @@ def run_sql(lake: str, text: str, values: Mapping[str, str], rows: int = MAX_ROW
         "lake": lake, "sql": text, "values": dict(values), "rows": rows,
         "memory_bytes": MEMORY_BYTES, "secs": SECS + GRACE_SECS,
     })  # fmt: skip
+    check_answer(lake, answer)
+    return Rows(**answer)
+
+
+def check_answer(lake: str, answer: Mapping[str, Any]) -> None:
+    """Return unless the answer of a process is that there is none.
+
+    Raises:
+        QueryFailed: The engine refuses the query.
+        SqlStopped: It took more than it may.
+    """
     if "error" in answer:
         raise QueryFailed(answer["error"])
     if "stopped" in answer:
         raise SqlStopped(stopped(lake, answer["stopped"]))
-    return Rows(**answer)
 
 
 def _run(job: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,6 @@
     setTimeout(() => { if (said.textContent === text) said.textContent = ""; }, 4000);
   };
 
-  // Where one is: the row or step that has the focus, or holds it.
   const rows = () => all("[data-row]").filter((row) => row.checkVisibility());
   const here = () => document.activeElement.closest("[data-row]");
 
@@ -48,11 +47,10 @@
     move(found.filter((row, at) => !at || part(row) !== part(found[at - 1])), by);
   };
 
-  const follow = (selector) => {
-    one(selector)?.click();
-  };
+  const follow = (selector) => one(selector)?.click();
+  const click = (selector) => () => follow(selector);
+  const among = (what, by) => () => move(all(`[data-${what}]`), by);
 
-  // The steps of the next agent, after the last those of all.
   const nextAgent = () => {
     const found = all("[data-agent]");
     found[(found.findIndex((each) => each.ariaCurrent) + 1) % found.length]?.click();
@@ -204,24 +202,23 @@
     say(verdict);
   };
   const stepHere = () => {
-    const id = (here() ?? one(":target"))?.id ?? "";
-    if (/^s\d+$/.test(id)) { one("#label-step").value = id; say(`${id} failed`); }
+    const row = here() ?? one(":target"), name = row?.dataset.step ?? row?.id;
+    if (/^s\d+$/.test(name)) { one("#label-step").value = name; say(`${name} failed`); }
     else say("go to the step first, with j and k");
   };
   const LABEL_KEYS = verdictForm ? {
     1: () => choose("good"), 0: () => choose("bad"), u: () => choose("unsure"), f: stepHere,
     m: () => one("#label-note").focus(), n: () => verdictForm.requestSubmit(),
-    z: () => follow("[data-undo]"),
+    z: click("[data-undo]"),
   } : {};
 
-  const PLACES = { n: "/", o: "/", r: "/runs", e: "/releases", t: "/tasks", d: "/trends", f: "/search", q: "/queries", s: "/sql" };
+  const PLACES = { n: "/", o: "/", r: "/runs", e: "/releases", t: "/tasks", m: "/money", d: "/trends", f: "/search", s: "/sql" };
   const KEYS = {
     j: () => step(1), k: () => step(-1), J: () => jump(1), K: () => jump(-1), Enter: open,
-    e: () => move(all("[data-finding]"), 1), E: () => move(all("[data-finding]"), -1),
-    n: () => move(all("[data-difference]"), 1), N: () => move(all("[data-difference]"), -1),
-    "[": () => follow("a[rel=prev]"), "]": () => follow("a[rel=next]"),
+    e: among("finding", 1), E: among("finding", -1), n: among("difference", 1), N: among("difference", -1),
+    "[": click("a[rel=prev]"), "]": click("a[rel=next]"),
     a: nextAgent, x: mark, c: compare, o: fold, "/": find, y: copy, "?": help,
-    i: () => follow("[data-edit]"), d: () => follow("[data-csv]"), ...LABEL_KEYS,
+    s: click("[data-other-view]"), i: () => one("#q")?.focus(), d: click("[data-csv]"), ...LABEL_KEYS,
   };
   let going = false;
 
@@ -254,6 +251,8 @@
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-act]");
     if (button) ACTS[button.dataset.act]();
+    const name = one("#q") && event.target.closest(".tree code");
+    if (name) { event.preventDefault(); one("#q").focus(); document.execCommand("insertText", false, name.textContent); }
     const link = event.target.closest("[data-fetch]");
     if (link && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
@@ -263,7 +262,6 @@
   document.addEventListener("change", (event) => {
     if (event.target.matches("[data-mark]")) noteMark(event.target);
   });
-  // A form sends two runs as the comparison knows them.
   one("#marked")?.addEventListener("submit", (event) => { event.preventDefault(); compare(); });
 
   // What has come in since; nothing moves until the reader asks for it.
@@ -277,7 +275,6 @@
   };
   if (news) setInterval(poll, 10_000);
 
-  // Days begin where the reader is.
   document.cookie = `tz=${encodeURIComponent(Intl.DateTimeFormat().resolvedOptions().timeZone)}; path=/; SameSite=Strict`;
 
   // A form leaves the address without the query that it sent.

@@ -13,13 +13,22 @@ import pyarrow.compute as pc
 FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 """First characters that a spreadsheet takes for a formula, or skips before one."""
 
+_WITHOUT_CELLS: Final = (
+    pa.types.is_nested, pa.types.is_binary, pa.types.is_large_binary, pa.types.is_interval,
+    pa.types.is_duration,
+)  # fmt: skip
+"""Kinds of columns."""
+
 _FORMULA: Final = r"\A[=+\-@\t\r]"
 
 
 def flat(rows: pa.Table) -> pa.Table:
-    """Return the rows with lists, structs and maps as JSON, since a CSV cell is a text."""
+    """Return the rows with lists, structs, maps, bytes and intervals as texts of JSON.
+
+    A CSV cell is a text, and Arrow writes none for these.
+    """
     for index, field in enumerate(rows.schema):
-        if pa.types.is_nested(field.type):
+        if any(is_kind(field.type) for is_kind in _WITHOUT_CELLS):
             values = rows.column(index).to_pylist(maps_as_pydicts="lossy")
             rows = rows.set_column(index, field.name, pa.array(map(_text_of, values), pa.string()))
     return rows

@@ -217,6 +217,7 @@ class Point(NamedTuple):
     hollow: bool
     title: str
     href: str
+    """'' if it leads nowhere."""
     low: float | None = None
     high: float | None = None
 
@@ -232,7 +233,7 @@ CHART_WIDTH, CHART_HEIGHT = 1_200, 260
 
 
 def lines(found: Sequence[Line], label: str) -> Markup:
-    """Return lines with their points, each a link; intervals as thin strokes."""
+    """Return lines with their points, links if they lead somewhere; intervals as thin strokes."""
     parts = [part for position, line in enumerate(found) for part in _line(line, position % 6 + 1)]
     head = Markup(
         '<svg class="lines" viewBox="-8 -8 {w} {h}" role="group" aria-label="{label}">'
@@ -253,13 +254,16 @@ def _line(line: Line, color: int) -> Iterator[Markup]:
             yield Markup(
                 '<line class="series-{n} interval-line" x1="{x}" x2="{x}" y1="{a}" y2="{b}"/>'
             ).format(n=color, x=x, a=_up(point.low), b=_up(point.high))
-        yield Markup(
-            '<a href="{href}" aria-label="{title}"><circle class="series-{n}{hollow}" cx="{x}" '
-            'cy="{y}" r="5"><title>{title}</title></circle></a>'
+        circle = Markup(
+            '<circle class="series-{n}{hollow}" cx="{x}" cy="{y}" r="5"><title>{title}</title>'
+            "</circle>"
         ).format(
-            href=point.href, title=visible(point.title), n=color, x=x, y=y,
+            title=visible(point.title), n=color, x=x, y=y,
             hollow=" hollow" if point.hollow else " full",
         )  # fmt: skip
+        link = Markup('<a href="{href}" aria-label="{title}">{circle}</a>')
+        given = {"href": point.href, "title": visible(point.title), "circle": circle}
+        yield link.format(**given) if point.href else circle
 
 
 def _across(share: float) -> float:

@@ -1,0 +1,1 @@
+"""The SQL workbench: a lake's tables, saved queries, results as tables and pictures, mistakes."""
