@@ -277,7 +277,7 @@ class Explorer:
         return _error(error_page, address.form)
 
     def _error_query(self, page: PageRoute, address: PageAddress) -> ErrorQuery | None:
-        """Return the query that a request is about; None for another page, or no such query."""
+        """Return the query of a request; None for another page or an unknown query."""
         if page.make not in {sql, saved_sql, save_query}:
             return None
         name = address.path.get("id")

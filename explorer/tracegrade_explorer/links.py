@@ -7,7 +7,7 @@ from urllib.parse import quote, urlencode
 from tracegrade_explorer.filters.grammar import Filter, Range, to_query
 
 FORMS: Final = ("json", "csv", "parquet", "html")
-"""What may stand behind the last dot of an address; `html` says that nothing is meant by a dot."""
+"""Possible suffixes of an address; `html` means that a dot in the name is not a suffix."""
 LONGEST: Final = 6_000
 """Characters of an address that a page leads to; the guard takes 8,192 bytes."""
 

@@ -65,7 +65,7 @@ def label(request: PageRequest) -> PageResponse:
 
 
 def _next(address: str, run_id: str) -> str:
-    """Return where to go on: a page of ours, whatever the form says."""
+    """Return the address to continue at; always a page of the explorer."""
     own = ("/runs/", "/queue", "/conversations/")
     return address if address.startswith(own) else links.run(run_id)
 

@@ -267,7 +267,7 @@ def _cards(
     show: str,
     on_page: Collection[int],
 ) -> dict[str, Any]:
-    """Return the cards of wrong decisions by step, those of missed ones, and which is open."""
+    """Return the cards of wrong decisions by step, of missed ones, and the open card."""
     cards = decision_cards(timeline, rows, scored_specification(request))
     by_step: dict[int, list[DecisionCard]] = {}
     for card in cards:

@@ -26,7 +26,7 @@ from tracegrade_scoring.layer import SCORES
 
 BATCH_ROWS: Final = 2_048
 MOST_BYTES: Final = 32 << 20
-"""Of an answer; rows beyond are left out, and that is said."""
+"""Size of an answer; further rows are left out, and the answer notes that."""
 FAILURES: Final = (
     duckdb.Error, pa.ArrowException, MemoryError, OSError, RuntimeError, TracegradeError,
 )  # fmt: skip
@@ -58,7 +58,7 @@ def failure(error: Exception, job: dict[str, Any]) -> dict[str, str]:
 def _answer(job: dict[str, Any]) -> dict[str, Any]:
     with rows_of(job) as found:
         begun = time.perf_counter()
-        # One row more than wanted tells that there are more; all others are not even made.
+        # One row more than requested shows that there are more; further rows are not made.
         answer = _rows(found.limit(job["rows"] + 1).to_arrow_reader(BATCH_ROWS), job["rows"])
         return {**answer, "ms": (time.perf_counter() - begun) * 1e3}
 

@@ -23,7 +23,7 @@
     if (element.id) history.replaceState(null, "", "#" + element.id);
   };
 
-  // The next of some elements in the order of the page, from the focus on, round the end.
+  // The next of some elements, from the focus on, round the end.
   const move = (found, by) => {
     if (!found.length) return;
     const from = here() ?? one(":target");
@@ -40,7 +40,6 @@
     if (found[next]) show(found[next]);
   };
 
-  // The first row of each table or list.
   const jump = (by) => {
     const part = (row) => row.closest("tbody, ol, ul");
     const found = rows();
@@ -65,7 +64,7 @@
     }
   };
 
-  // Marked runs are kept from one page of a list to the next.
+  // Marked runs are kept from one page to the next.
   const marked = () => JSON.parse(sessionStorage.getItem(MARKS) ?? "[]");
   const keep = (ids) => sessionStorage.setItem(MARKS, JSON.stringify(ids.slice(-2)));
   const noteMark = (box) => {
