@@ -31,7 +31,7 @@ class _Unit(NamedTuple):
     steps: tuple[StepView, ...]
     call: Step | None
     agent: str
-    """Whose it is; '' where all are of one agent."""
+    """Name of its agent; '' where all are of one agent."""
 
     @property
     def key(self) -> tuple[str | None, ...] | None:

@@ -208,7 +208,7 @@ class Timeline:
     own_metrics: Mapping[str, Metric] = field(default_factory=dict)
     """Metrics of users' own, by name."""
     agents: tuple[RunAgent, ...] = ()
-    """Those of its attempt, in the order of their starts; empty for a single one."""
+    """The agents of its attempt, in the order of their starts; empty for a single one."""
 
     @property
     def headline(self) -> tuple[RunReason, ...]:
