@@ -46,7 +46,8 @@ class ScoreTimer:
     def _follow(self) -> None:
         while not self._stopped.wait(self.every_secs):
             try:
-                fault = self._scoring.run() if self._is_due() else ""
+                is_due = self._is_due() or bool(self._fault)  # what a failed run left is still new
+                fault = self._scoring.run() if is_due else ""
             except (TracegradeError, duckdb.Error, OSError) as error:
                 fault = str(error)
             if fault and fault != self._fault:

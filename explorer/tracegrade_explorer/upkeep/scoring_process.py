@@ -7,6 +7,7 @@ from typing import Final
 
 LAST_CHARACTERS: Final = 400
 """Length of the part of a failed run's stderr to keep."""
+ENDED: Final = "the scoring process ended with"
 
 
 class ScoringProcess:
@@ -40,7 +41,8 @@ class ScoringProcess:
             with self._lock:
                 self._process = None
                 failed = process.returncode and not self._closed
-        return errors.decode("utf-8", "replace")[-LAST_CHARACTERS:] if failed else ""
+        text = errors.decode("utf-8", "replace")[-LAST_CHARACTERS:]
+        return (text or f"{ENDED} {process.returncode}") if failed else ""
 
     def close(self) -> None:
         """End a run that is under way; the next one repeats it."""

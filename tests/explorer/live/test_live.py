@@ -8,12 +8,14 @@ import sys
 import threading
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import orjson
+import psutil
 import pytest
 from starlette.testclient import TestClient
 from tests.collector.running import collecting
@@ -27,6 +29,7 @@ from tracegrade_explorer.snapshots.latest import LatestSnapshot
 from tracegrade_explorer.snapshots.scoring_need import ScoringNeed
 from tracegrade_explorer.upkeep.builder import ENDED, LakeBuilder
 from tracegrade_explorer.upkeep.score_timer import ScoreTimer
+from tracegrade_explorer.upkeep.scoring_process import ENDED as ENDED_WITH
 from tracegrade_explorer.upkeep.scoring_process import ScoringProcess
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
@@ -249,6 +252,34 @@ def test_a_scoring_run_follows_what_is_new_alone(lake: Lake) -> None:
         land(lake, run(2, "look"), seq=2)
         second = [need.may_exist(), need.may_exist()]
     assert (first, second) == ([True, False], [True, False])
+
+
+def test_timer_repeats_a_scoring_run_that_failed(
+    lake: Lake, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What was new then, another job's run may not have seen; nothing newer has to come first."""
+    scoring = ScoringProcess(str(lake.root))
+    due = iter([True])
+    with closing(ScoreTimer(scoring, 0.01, lambda: next(due, False))) as timer:
+        with closing(lake.lock("score")) as other_job:
+            other_job.acquire()
+            timer.follow()
+            wait_until(lambda: "another job is scoring" in caplog.text)
+        wait_until(lambda: lake.version("trajectory_scores") is not None)
+        scoring.close()
+
+
+def test_a_killed_scoring_run_has_failed(lake: Lake) -> None:
+    """It could not say why."""
+    scoring = ScoringProcess(str(lake.root))
+    with ThreadPoolExecutor() as pool, closing(lake.lock("build")) as build_lock:
+        build_lock.acquire()  # so that the run waits
+        result = pool.submit(scoring.run)
+        wait_until(lambda: scoring.is_running)
+        wait_until(lambda: psutil.Process().children())
+        for child in psutil.Process().children():
+            child.kill()
+    assert result.result() == f"{ENDED_WITH} -9"
 
 
 def test_timer_scores_until_it_is_closed(lake: Lake) -> None:
