@@ -47,6 +47,7 @@ def con(pages: Explorer) -> DuckDBPyConnection:
     cursor.execute(f"CREATE TEMP TABLE open_runs AS {open_runs}", {"now": MIDNIGHT, **LIMITS})
     cursor.execute(query("verdict_answer"))
     fill_tables(cursor, NO_PRICES)
+    cursor.execute(f"CREATE TEMP TABLE run_totals AS {QUERIES.unordered('run_totals')}")
     cursor.execute(
         "CREATE TEMP TABLE run_positions AS SELECT trajectory_id, date, seq FROM run_index"
     )

@@ -2,27 +2,20 @@
 --
 -- Reads:
 --   run_index
---   run_members
---   trajectories
 -- Columns:
 --   seq            INTEGER  One row for each root run.
---   input_tokens   HUGEINT  NULL if none were recorded.
---   output_tokens  HUGEINT  NULL if none were recorded.
+--   input_tokens   BIGINT   NULL if none were recorded.
+--   output_tokens  BIGINT   NULL if none were recorded.
 --   cost_usd       DOUBLE   NULL if the cost of a model call is not known, or without calls.
 --   unpriced       BOOLEAN  A model call's cost is not known.
 -- Order:
 --   seq
 SELECT
-  run_index.seq,
-  sum(trajectories.input_tokens) AS input_tokens,
-  sum(trajectories.output_tokens) AS output_tokens,
-  CASE
-    WHEN NOT bool_or(trajectories.cost_usd IS NULL AND trajectories.llm_call_count > 0)
-      THEN sum(trajectories.cost_usd ORDER BY trajectories.trajectory_id)
-  END AS cost_usd,
-  bool_or(trajectories.cost_usd IS NULL AND trajectories.llm_call_count > 0) AS unpriced
+  seq,
+  input_tokens,
+  output_tokens,
+  cost_usd,
+  unpriced
 FROM run_index
-INNER JOIN run_members ON run_index.trajectory_id = run_members.root_id
-INNER JOIN trajectories ON run_members.trajectory_id = trajectories.trajectory_id
-GROUP BY run_index.seq
-ORDER BY run_index.seq;
+WHERE parent_trajectory_id IS NULL
+ORDER BY seq;

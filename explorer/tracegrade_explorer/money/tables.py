@@ -3,7 +3,7 @@
 Windows of time and ways of grouping share them, so that each page is one pass in memory.
 
 Makes:
-    run_spending (from run_index, run_members, trajectories): `run_spending`, as a table
+    run_spending (from run_index): `run_spending`, as a table
     model_spending (from run_index, run_members, trajectories, usage_costs): `model_spending`,
         as a table
     tool_times (from run_index, run_members, steps): `tool_times`, as a table

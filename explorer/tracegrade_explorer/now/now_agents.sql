@@ -19,9 +19,9 @@
 --   failed_calls BIGINT     Calls with an error, or not executed.
 --   median_ms    DOUBLE     Duration that half of the runs do not exceed; NULL if none is known.
 --   p95_ms       DOUBLE     Likewise, 95 of 100.
---   cost_usd     DOUBLE     NULL without prices.
---   priced       BIGINT     Runs whose cost is known.
---   tokens       DOUBLE     NULL if none were recorded.
+--   cost_usd     DOUBLE     Of the priced, by sample weight; NULL without any.
+--   priced       BIGINT     Runs whose cost is known, with that of their sub-agents.
+--   tokens       DOUBLE     By sample weight; NULL if none were recorded.
 --   releases     VARCHAR[]  Names of releases, the one of the newest run first; empty if none.
 --   runs_before  BIGINT     Runs of the window before.
 -- Order:
@@ -82,9 +82,9 @@ of_agents AS (
     sum(error_count) FILTER (WHERE is_now)::BIGINT AS failed_calls,
     quantile_cont(duration_ms, 0.5) FILTER (WHERE is_now) AS median_ms,
     quantile_cont(duration_ms, 0.95) FILTER (WHERE is_now) AS p95_ms,
-    sum(cost_usd) FILTER (WHERE is_now) AS cost_usd,
+    sum(cost_usd * coalesce(sample_weight, 1)) FILTER (WHERE is_now) AS cost_usd,
     count(cost_usd) FILTER (WHERE is_now) AS priced,
-    sum(tokens) FILTER (WHERE is_now)::DOUBLE AS tokens,
+    sum(tokens * coalesce(sample_weight, 1)) FILTER (WHERE is_now)::DOUBLE AS tokens,
     count(*) FILTER (WHERE NOT is_now) AS runs_before
   FROM of_windows
   GROUP BY agent_name

@@ -1,6 +1,6 @@
 """`/runs/ID` and its subpages: one run with its steps, whole texts, spans as received."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -181,7 +181,7 @@ def _view(
         "run": timeline.run,
         "view": view,
         "kill_lines": kill_lines(request, run_id),
-        "facts": [(name, value) for name, value in view.facts if name not in {"run", "state"}],
+        "facts": [*_facts(view, timeline, rows["of_index"][0]["cost_usd"])],
         **_lines(timeline, selected, calls, changes, step_agents),
         **agents_of_page(
             RunChoice(run_id, run_filter, own),
@@ -213,6 +213,21 @@ def _view(
         "has_success": _has_success(request, timeline),
         "several_turns": len({step.turn or 0 for step in timeline.steps}) > 1,
     }
+
+
+def _facts(
+    view: TimelineView, timeline: Timeline, cost_usd: float | None
+) -> Iterator[tuple[str, str]]:
+    """Yield the facts of a run other than its id and state.
+
+    Args:
+        view: Has them.
+        timeline: The run.
+        cost_usd: Its cost with its sub-agents, as lists have it.
+    """
+    yield from ((name, value) for name, value in view.facts if name not in {"run", "state"})
+    if cost_usd is not None and cost_usd != timeline.run.cost_usd:
+        yield "cost with sub-agents", f"{cost_usd:.4f} USD"
 
 
 def _state(request: PageRequest, timeline: Timeline, row: Row) -> dict[str, Any]:

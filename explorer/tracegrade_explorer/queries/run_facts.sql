@@ -7,6 +7,7 @@
 --   open_runs
 --   run_positions
 --   run_reasons
+--   run_totals
 --   superseded_runs
 --   trajectories
 --   trajectory_scores
@@ -43,8 +44,13 @@
 --   step_count            INTEGER    Steps of every kind.
 --   tool_call_count       INTEGER    Tool calls.
 --   error_count           INTEGER    Tool calls with status error or not_executed.
+--   input_tokens          BIGINT     With those of its sub-agents, if it is a root, as the next
+--                                    four; NULL if none were recorded.
+--   output_tokens         BIGINT     NULL if none were recorded.
 --   tokens                BIGINT     Input and output; NULL if none were recorded.
---   cost_usd              DOUBLE     NULL without prices.
+--   cost_usd              DOUBLE     NULL if the cost of a model call is not known, or without
+--                                    calls.
+--   unpriced              BOOLEAN    The cost of a model call is not known.
 --   duration_ms           DOUBLE     End less start.
 --   dialects              VARCHAR[]  The dialects that read its spans, sorted.
 --   failures              VARCHAR[]  Failure modes that it shows, sorted; empty if none.
@@ -120,9 +126,19 @@ scored_runs AS (
 ),
 
 runs AS (
-  SELECT *
+  SELECT
+    trajectories.* REPLACE (
+      coalesce(run_totals.input_tokens, trajectories.input_tokens)::BIGINT AS input_tokens,
+      coalesce(run_totals.output_tokens, trajectories.output_tokens)::BIGINT AS output_tokens,
+      if(run_totals.trajectory_id IS NULL, trajectories.cost_usd, run_totals.cost_usd)
+        AS cost_usd
+    ),
+    coalesce(
+      run_totals.unpriced, trajectories.cost_usd IS NULL AND trajectories.llm_call_count > 0, FALSE
+    ) AS unpriced
   FROM trajectories
-  WHERE date BETWEEN $first_date AND $last_date
+  LEFT JOIN run_totals ON trajectories.trajectory_id = run_totals.trajectory_id
+  WHERE trajectories.date BETWEEN $first_date AND $last_date
 )
 
 SELECT
@@ -155,12 +171,15 @@ SELECT
   runs.step_count,
   runs.tool_call_count,
   runs.error_count,
+  runs.input_tokens,
+  runs.output_tokens,
   coalesce(
     runs.input_tokens + runs.output_tokens,
     runs.input_tokens,
     runs.output_tokens
   ) AS tokens,
   runs.cost_usd,
+  runs.unpriced,
   runs.duration_ms,
   coalesce(runs.dialects, []) AS dialects,
   coalesce(modes.failures, []) AS failures,

@@ -7,8 +7,10 @@ Makes:
     kept_optima (from observed_optima): the same rows, read once
     kept_continued (from continued_runs): the same rows, read once
     open_runs (from steps, trajectories): until when runs without an end count as running
+    run_totals (from run_members, trajectories): tokens and cost of runs with sub-agents
     run_index (from custom_scores, decisions, failed_calls, failures, observed_step_scores,
-        open_runs, run_positions, run_reasons, superseded_runs, trajectories, trajectory_scores):
+        open_runs, run_positions, run_reasons, run_totals, superseded_runs, trajectories,
+        trajectory_scores):
         `run_facts`, with the value of each metric under its name, NULL unless scored, and the
         reason for NULL in `<metric>_reason`; users' own metrics as in `own_scores`
     request_texts (from run_index): seq, and the beginning of the request in small letters
@@ -67,6 +69,8 @@ def build_index(con: DuckDBPyConnection, max_runs: int) -> None:
         f"CREATE TEMP TABLE open_runs AS {QUERIES.unordered('open_runs')}",
         {"now": utc_now(), **LIMITS},
     )
+    RELATIONS.make(con, "run_members")
+    con.execute(f"CREATE TEMP TABLE run_totals AS {QUERIES.unordered('run_totals')}")
     con.execute("CREATE TABLE kept_optima AS FROM observed_optima")
     con.execute("CREATE TEMP VIEW observed_optima AS FROM kept_optima")
     _create_types(con)
@@ -77,7 +81,7 @@ def build_index(con: DuckDBPyConnection, max_runs: int) -> None:
     _keep_texts(con)
     con.execute("DROP VIEW temp.observed_optima; DROP VIEW temp.continued_runs")
     con.execute("DROP TABLE run_positions; DROP TABLE superseded_runs")
-    con.execute("DROP TABLE open_runs")
+    con.execute("DROP TABLE open_runs; DROP TABLE run_totals; DROP VIEW run_members")
 
 
 def _keep_texts(con: DuckDBPyConnection) -> None:

@@ -181,6 +181,35 @@ def test_sampled_runs_count_for_those_they_stand_for(tmp_path: Path) -> None:
     assert "estimates for about 11 runs, which 2 runs stand for" in html.unescape(page)
 
 
+def test_a_run_costs_the_same_on_every_page(tmp_path: Path) -> None:
+    """Its sub-agents' calls and its sample weight count on Now as in the sums of money."""
+    with closing(Tables()) as tables:
+        of_run: dict[str, Any] = {
+            "input_tokens": 100, "output_tokens": 10, "llm_call_count": 1, "step_count": 1,
+        }  # fmt: skip
+        one = tables.run("1.0", "a", cost_usd=0.5, **of_run)
+        tables.run("1.0", "b", cost_usd=0.25, parent_trajectory_id=one, **of_run)
+        tables.scored(one, None)
+        tables.scores[one]["sample_weight"] = 2.0
+        other = tables.run("1.0", "c", cost_usd=0.5, **of_run)
+        tables.run("1.0", "b", parent_trajectory_id=other, **of_run)
+        lake = as_lake(tables, tmp_path / "lake")
+    with closing(explorer(lake)) as pages, closing(pages.latest):
+        web = client(pages)
+        of_money = {row["name"]: row for row in of(web)["rows"]}
+        of_now = {
+            row["agent_name"]: row for row in web.get("/now.json?window=all").json()["agents"]
+        }
+        listed_runs = {row["agent_name"]: row for row in web.get("/runs.json").json()["rows"]}
+        page = web.get(f"/runs/{one}").text
+
+    assert [of_money["a"]["cost_usd"], of_now["a"]["cost_usd"]] == [1.5, 1.5]
+    assert [of_money["a"]["input_tokens"], of_now["a"]["tokens"]] == [400, 440]
+    assert [of_money["c"]["cost_usd"], of_now["c"]["cost_usd"]] == [None, None]
+    assert {name: row["cost_usd"] for name, row in listed_runs.items()} == {"a": 0.75, "c": None}
+    assert "<dt>cost with sub-agents</dt><dd>0.7500 USD</dd>" in page
+
+
 def test_csv_has_the_rows_of_the_group(spent: TestClient) -> None:
     """The table for programs has every row, unrounded."""
     lines = spent.get("/money.csv?window=all&by=model").text.splitlines()
