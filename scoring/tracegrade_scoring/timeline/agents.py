@@ -4,10 +4,11 @@ Agents of one name that one agent started, each after the end of the one before,
 reader sees one agent that was called several times. Agents at the same time stay apart.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from heapq import heappop, heappush
 from typing import TypeAlias
 
 from tracegrade_scoring.timeline.model import RunAgent
@@ -109,14 +110,15 @@ class _Groups:
 
     def __init__(self, below: dict[AgentId, list[RunAgent]]) -> None:
         self._below = below
+        self._free: dict[tuple[int, str | None], _FreeGroups] = {}
         self.outermost: list[AgentGroup] = []
         self.placed: set[AgentId] = set()
 
     def add(self, parent: AgentId, group: AgentGroup | None) -> None:
         """Place what an agent of a group started, and all below; None for the outermost."""
-        waiting = [(parent, group)]
+        waiting = deque([(parent, group)])
         while waiting:
-            above, its = waiting.pop()
+            above, its = waiting.popleft()
             others = self.outermost if its is None else its.groups
             for each in self._below.get(above, ()):
                 if _id(each) not in self.placed:
@@ -130,13 +132,42 @@ class _Groups:
         self, agent: RunAgent, parent: AgentGroup | None, others: list[AgentGroup]
     ) -> AgentGroup:
         self.placed.add(_id(agent))
-        for group in others:
-            if group.agent_name == agent.agent_name and _follows(agent, group.agents[-1]):
-                group.agents.append(agent)
-                return group
-        group = AgentGroup([agent], parent.depth + 1 if parent else 0, parent)
-        others.append(group)
+        free = self._free.setdefault((id(others), agent.agent_name), _FreeGroups())
+        if group := free.taken_by(agent):
+            group.agents.append(agent)
+        else:
+            group = AgentGroup([agent], parent.depth + 1 if parent else 0, parent)
+            others.append(group)
+        free.add(group)
         return group
+
+
+class _FreeGroups:
+    """Groups of one name, by the end of their last agent: there may be thousands at a time."""
+
+    def __init__(self) -> None:
+        self._groups: list[AgentGroup] = []
+        self._numbers: dict[int, int] = {}
+        self._working: list[tuple[datetime, int]] = []
+        self._free: list[int] = []
+
+    def add(self, group: AgentGroup) -> None:
+        """Note a group and the end of its last agent."""
+        number = self._numbers.setdefault(id(group), len(self._groups))
+        if number == len(self._groups):
+            self._groups.append(group)
+        if isinstance(end := group.agents[-1].end_time, datetime):
+            heappush(self._working, (end, number))
+
+    def taken_by(self, agent: RunAgent) -> AgentGroup | None:
+        """Return the first group whose last agent had ended when an agent began, and forget it."""
+        if not isinstance(start := agent.start_time, datetime):
+            return None
+        while self._working and self._working[0][0] <= start:
+            heappush(self._free, heappop(self._working)[1])
+        if not self._free or not _follows(agent, self._groups[self._free[0]].agents[-1]):
+            return None
+        return self._groups[heappop(self._free)]
 
 
 def _in_order(groups: Iterable[AgentGroup]) -> Iterator[AgentGroup]:

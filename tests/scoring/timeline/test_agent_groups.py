@@ -81,6 +81,38 @@ def test_an_agent_that_was_called_again_is_one_group() -> None:
     assert totals == [20, None, 1.0]
 
 
+@given(st.lists(st.tuples(NUMBERS, st.none() | NUMBERS), min_size=1, max_size=20))
+def test_as_many_groups_as_agents_at_a_time(times: list[tuple[int, int | None]]) -> None:
+    """An agent joins a group whose last agent has ended, wherever there is one."""
+    agents = [made(0, span, at=at, took=took) for span, (at, took) in enumerate(sorted(
+        times, key=lambda each: each[0]
+    ))]  # fmt: skip
+    at_a_time = [
+        sum(
+            before.end_time is None or before.end_time > each.start_time
+            for before in agents[:place]
+        )
+        for place, each in enumerate(agents)
+    ]
+
+    assert len(agent_groups(agents)) == 1 + max(at_a_time)
+
+
+def test_what_agents_of_one_group_started_is_one_group() -> None:
+    """A helper that each of two turns called once was called twice."""
+    groups = agent_groups(
+        [
+            made(0, 0, None, "lead", took=9),
+            made(0, 1, (0, 0), "w", at=1, took=2),
+            made(0, 3, (0, 1), "x", at=2),
+            made(0, 2, (0, 0), "w", at=4, took=2),
+            made(0, 4, (0, 2), "x", at=5),
+        ]
+    )
+
+    assert names(groups) == [("lead", 0, 1), ("w", 1, 2), ("x", 2, 2)]
+
+
 def test_agents_of_other_attempts_are_left_out() -> None:
     """A trace may hold several attempts; callers and sub-agents of a run are of its own."""
     agents = [made(0, 0), made(1, 1, (0, 0)), made(2, 2)]
