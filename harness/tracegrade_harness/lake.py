@@ -14,6 +14,7 @@ from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.importing.verdict_rows import add_verdicts
 from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_harness.schema import HARNESS_TRIALS
+from tracegrade_harness.trial.object_states import cut_log
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_lake import Lake
 from tracegrade_lake.tables import rows_of
@@ -39,6 +40,8 @@ def write(lake: Lake, run: str, suite: str, results: Sequence[TrialResult]) -> N
         clean = redactor.redact_texts([row[key] or "" for row in rows])
         for row, text in zip(rows, clean, strict=True):
             row[key] = text or None
+    for row in rows:
+        row["recovery_log"] = row["recovery_log"] and cut_log(row["recovery_log"])
     _write_rows(lake, run, rows)
     add_verdicts(lake, [*verdicts(results)], redactor)
 

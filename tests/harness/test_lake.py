@@ -8,6 +8,7 @@ import pytest
 from tests.harness.results import kill, result
 
 from tracegrade_harness.lake import MAX_NAMED, write
+from tracegrade_harness.trial.object_states import MAX_LOG_BYTES, log_end
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_lake import Lake
 
@@ -76,6 +77,19 @@ def test_secrets_do_not_land(lake: Lake) -> None:
     assert json.loads(killed["leftovers"])[0]["change"] == "added"
     assert json.loads(trial["verifiers"])[0]["outcome"] == "error"
     assert all(json.loads(row["evidence"]) for row in found[2:])
+
+
+def test_a_secret_at_the_cut_of_a_log_does_not_land(lake: Lake, tmp_path: Path) -> None:
+    """What tells that it is one stands before the part that is stored."""
+    log = tmp_path / "recovery.log"
+    token = SECRET.removeprefix("sk-proj-")
+    log.write_text("y" * 99 + f" {SECRET} " + "x" * (MAX_LOG_BYTES - len(token) - 9) + " the end")
+    write(lake, "r", "s", [kill(recovery_log=log_end(log))])
+
+    (row,) = rows(lake, "harness_trials")
+    assert row["recovery_log"].endswith("the end")
+    assert len(row["recovery_log"]) == MAX_LOG_BYTES
+    assert token not in row["recovery_log"]
 
 
 def test_a_kill_is_a_verdict_on_the_run_that_it_repeats(lake: Lake) -> None:

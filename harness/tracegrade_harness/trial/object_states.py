@@ -9,6 +9,8 @@ from tracegrade_harness.parts.state import State
 
 MAX_LOG_BYTES: Final = 16_384
 """A longer output of a recovery command loses its beginning."""
+READ_LOG_BYTES: Final = 2 * MAX_LOG_BYTES
+"""Redaction needs what precedes a secret, so the log is cut to size after it."""
 
 
 def object_states(before: State, killed: State, recovered: State) -> list[dict[str, Any]]:
@@ -38,10 +40,15 @@ def changes_by_name(before: State, now: State) -> Mapping[str, str]:
 
 
 def log_end(file: Path) -> str | None:
-    """Return the end of what a program printed; None if it printed nothing, or never ran."""
+    """Return the end of a program's output, longer than `cut_log` leaves it; None without any."""
     if not file.is_file():
         return None
     with file.open("rb") as log:
         log.seek(0, 2)
-        log.seek(max(log.tell() - MAX_LOG_BYTES, 0))
+        log.seek(max(log.tell() - READ_LOG_BYTES, 0))
         return log.read().decode("utf-8", "replace") or None
+
+
+def cut_log(text: str) -> str:
+    """Return the end of a redacted log."""
+    return text.encode()[-MAX_LOG_BYTES:].decode("utf-8", "ignore")

@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracegrade_harness.trial.object_states import MAX_LOG_BYTES, log_end, object_states
+from tracegrade_harness.trial.object_states import MAX_LOG_BYTES, cut_log, log_end, object_states
 
 STATES = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from("123"))
 
@@ -36,7 +36,7 @@ def test_log_keeps_its_end(tmp_path: Path) -> None:
     empty = log_end(log)
     log.write_bytes(b"x" * MAX_LOG_BYTES + b"\xff the end")
 
-    end = log_end(log) or ""
+    end = cut_log(log_end(log) or "")
     assert (missing, empty) == (None, None)
     assert end.endswith("the end")
-    assert len(end) <= MAX_LOG_BYTES
+    assert len(end.encode()) == MAX_LOG_BYTES
