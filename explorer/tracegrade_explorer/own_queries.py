@@ -1,4 +1,4 @@
-"""Queries that people save in a lake: files `queries/NAME.sql`, read here and written by a child.
+"""Queries that people save in a lake, in its folder `queries`; a child process writes them.
 
 The first line of a file says who saved it and when; a file that was put there by hand has none.
 """

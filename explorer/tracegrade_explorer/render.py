@@ -28,6 +28,7 @@ REFRESH_SECS: Final = 10
 PAGES: Final = (
     ("/", "Now", "g n"),
     ("/runs", "Runs", "g r"),
+    ("/conversations", "Conversations", "g c"),
     ("/releases", "Releases", "g e"),
     ("/tasks", "Tasks", "g t"),
     ("/money", "Money", "g m"),
