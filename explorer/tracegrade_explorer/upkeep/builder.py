@@ -16,6 +16,8 @@ from tracegrade.errors import TracegradeError
 from tracegrade_explorer.upkeep.line_process import LineProcess
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake
 from tracegrade_queries.build.discovery import has_unbuilt_files
+from tracegrade_queries.build.last_build import last_build
+from tracegrade_queries.schema import TRAJECTORIES
 
 CHILD: Final = "tracegrade_explorer.upkeep.build_child"
 FOLDER_SECS: Final = 5.0
@@ -28,6 +30,7 @@ IDLE_SECS: Final = 120.0
 """After which the process ends; it is started again for the next build."""
 LONGEST_PAUSE: Final = 60
 """Times the usual one, after several builds that failed."""
+BUILD_ALL: Final = "an earlier version built this lake; `tracegrade score` builds it again"
 ENDED: Final = "the process that builds ended before it was done"
 
 logger = logging.getLogger(__name__)
@@ -79,10 +82,20 @@ class LakeBuilder:
         if versions == self._versions:
             self._end_if_idle()
             return False
-        if has_unbuilt_files(self._lake) and not self._build():
+        if not has_unbuilt_files(self._lake):
+            self._note_fault("")
+        elif self._must_build_all():
+            self._note_fault(BUILD_ALL)
+            return False
+        elif not self._build():
             return False
         self._versions = versions
         return True
+
+    def _must_build_all(self) -> bool:
+        """Return whether all runs there are have to be built again, which takes a while."""
+        has_runs = self._lake.version(TRAJECTORIES.name) is not None
+        return has_runs and last_build(self._lake).is_outdated
 
     def _build(self) -> bool:
         """Have the process build; return whether it did, or found nothing left to build."""

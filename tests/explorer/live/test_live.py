@@ -27,7 +27,7 @@ from tests.waiting import wait_until
 
 from tracegrade_explorer.snapshots.latest import LatestSnapshot
 from tracegrade_explorer.snapshots.scoring_need import ScoringNeed
-from tracegrade_explorer.upkeep.builder import ENDED, LakeBuilder
+from tracegrade_explorer.upkeep.builder import BUILD_ALL, ENDED, LakeBuilder
 from tracegrade_explorer.upkeep.score_timer import ScoreTimer
 from tracegrade_explorer.upkeep.scoring_process import ENDED as ENDED_WITH
 from tracegrade_explorer.upkeep.scoring_process import ScoringProcess
@@ -164,6 +164,23 @@ def test_a_lake_that_cannot_be_written_says_so_on_its_pages(lake: Lake) -> None:
         assert builder.fault == ""
 
 
+def test_a_lake_of_an_earlier_version_is_left_to_a_scoring_run(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of it would be built again, which a reader who opens a page does not expect."""
+    with monkeypatch.context() as earlier:
+        earlier.setattr("tracegrade_queries.build.build.STEPS_VERSION", 1)
+        build(lake)
+    steps = lake.version("steps")
+    land(lake, run(2, "look"), seq=2)
+    with closing(LakeBuilder(lake, lambda: None)) as builder:
+        assert not builder.build_new_files()
+        assert (builder.fault, lake.version("steps")) == (BUILD_ALL, steps)
+        build(lake)
+        assert builder.build_new_files()
+        assert builder.fault == ""
+
+
 def test_a_build_renews_the_pages(lake: Lake) -> None:
     """A snapshot is of a scoring run and of the build after it."""
     with closing(LatestSnapshot(lake, is_built=True)) as latest:
@@ -230,7 +247,7 @@ def test_unscored_lake_has_no_empty_page(tmp_path: Path) -> None:
         (row,) = web.get("/runs.json").json()["rows"]
         pages = {path: web.get(path) for path in (
             "/?window=30d", "/runs", f"/runs/{row['trajectory_id']}", "/tasks", "/releases",
-            "/trends", "/search", "/queries",
+            "/trends", "/search", "/sql", "/conversations", "/money",
         )}  # fmt: skip
 
     assert (row["state"], row["step_count"], row["error_count"]) == (RunState.ENDED, 2, 1)
