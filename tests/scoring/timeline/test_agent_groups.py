@@ -89,7 +89,8 @@ def test_as_many_groups_as_agents_at_a_time(times: list[tuple[int, int | None]])
     ))]  # fmt: skip
     at_a_time = [
         sum(
-            before.end_time is None or before.end_time > each.start_time
+            before.end_time is None
+            or (each.start_time is not None and before.end_time > each.start_time)
             for before in agents[:place]
         )
         for place, each in enumerate(agents)
