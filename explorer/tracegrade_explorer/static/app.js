@@ -272,7 +272,7 @@
     news.textContent = text && `${text} – show`;
     news.hidden = !text;
   };
-  if (news) setInterval(poll, 10_000);
+  if (news) setInterval(poll, 4_000);
 
   document.cookie = `tz=${encodeURIComponent(Intl.DateTimeFormat().resolvedOptions().timeZone)}; path=/; SameSite=Strict`;
 

@@ -192,7 +192,7 @@ def minimap(steps: Sequence[MapStep]) -> Markup:
     ]  # fmt: skip
     width = step_width * max(len(shown), 1)
     head = Markup(
-        '<svg class="minimap" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" '
+        '<svg class="minimap" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="group" '
         'preserveAspectRatio="none"><title>{title}</title>'
     ).format(w=width, h=MINIMAP_HEIGHT, title=f"{len(steps):,} steps; each bar leads to its step")
     return head + Markup("").join(parts) + Markup("</svg>")
