@@ -141,7 +141,7 @@ def _line(labels: Sequence[Any], values: Sequence[float], is_time: bool) -> Resu
 
 def _distances(labels: Sequence[str]) -> Iterator[float]:
     """Yield the place of each time between the first and the last, 0..1; none if all are one."""
-    times = [datetime.fromisoformat(label).timestamp() for label in labels]
+    times = [datetime.fromisoformat(label) for label in labels]  # .timestamp() fails for year 1
     first, last = min(times), max(times)
     for time in times if last > first else ():
         yield (time - first) / (last - first)

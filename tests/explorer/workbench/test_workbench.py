@@ -298,3 +298,12 @@ def test_files_of_other_kinds_are_no_saved_queries(ann: TestClient, lake: Lake) 
     assert [*own_queries(str(lake.root))] == ["by-hand"]
     assert "seven" in ann.get("/sql/by-hand").text
     assert ann.get("/sql/passwd").status_code == 404
+
+
+def test_a_line_over_times_of_any_year() -> None:
+    """Also over those that have no seconds since 1970 everywhere."""
+    rows = [{"t": f"{year}-01-01T00:00:00", "n": 1} for year in ("0001", "9999")]
+    line = result_of(Rows(["t", "n"], rows, False, ["time", "number"], 1.0)).line
+
+    assert line is not None
+    assert line.ends == ("0001-01-01T00:00:00", "9999-01-01T00:00:00")
