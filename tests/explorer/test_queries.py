@@ -27,7 +27,7 @@ PARAMETERS = {
     "task_id": "malformed-header", "task_means": False, "text": "x",
     "span_id": "t1", "trace_id": "trace1", "trajectory_id": "t1",
     "labeled": ["t1"], "queue_order": "newest", "source": "human:ann",
-    "group": "agent", "midnight": MIDNIGHT,
+    "grouped_by": "agent", "midnight": MIDNIGHT,
     "now": MIDNIGHT, **LIMITS,
     "bucket": timedelta(hours=1), "since": MIDNIGHT, "until": MIDNIGHT + timedelta(days=1),
 }  # fmt: skip

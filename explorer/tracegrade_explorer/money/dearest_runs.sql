@@ -34,8 +34,11 @@ INNER JOIN run_index ON run_spending.seq = run_index.seq
 WHERE
   run_spending.cost_usd > 0
   AND (
-    $since::TIMESTAMP IS NULL
-    OR (run_index.start_time >= $since::TIMESTAMP AND run_index.start_time < $until::TIMESTAMP)
+    $since::TIMESTAMP IS NULL  -- noqa: RF02
+    OR (
+      run_index.start_time >= $since::TIMESTAMP  -- noqa: RF02
+      AND run_index.start_time < $until::TIMESTAMP  -- noqa: RF02
+    )
   )
-ORDER BY cost_usd DESC, run_index.trajectory_id ASC
+ORDER BY run_spending.cost_usd DESC, run_index.trajectory_id ASC
 LIMIT $rows;

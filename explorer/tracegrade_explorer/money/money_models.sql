@@ -35,7 +35,10 @@ FROM model_spending
 INNER JOIN run_index ON model_spending.seq = run_index.seq
 INNER JOIN run_spending ON model_spending.seq = run_spending.seq
 WHERE
-  $since::TIMESTAMP IS NULL
-  OR (run_index.start_time >= $since::TIMESTAMP AND run_index.start_time < $until::TIMESTAMP)
+  $since::TIMESTAMP IS NULL  -- noqa: RF02
+  OR (
+    run_index.start_time >= $since::TIMESTAMP  -- noqa: RF02
+    AND run_index.start_time < $until::TIMESTAMP  -- noqa: RF02
+  )
 GROUP BY model_spending.model
-ORDER BY cost_usd DESC NULLS LAST, input_tokens DESC NULLS LAST, name NULLS LAST;
+ORDER BY cost_usd DESC NULLS LAST, input_tokens DESC NULLS LAST, name ASC NULLS LAST;

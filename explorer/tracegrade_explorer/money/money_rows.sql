@@ -4,10 +4,10 @@
 --   run_index
 --   run_spending
 -- Parameters:
---   $group     VARCHAR    agent | release | task | day.
---   $midnight  TIMESTAMP  When a day begins, UTC; days are counted from it.
---   $since     TIMESTAMP  When the window begins; NULL: it has the runs of any time.
---   $until     TIMESTAMP  When it ends, itself excluded; NULL as $since.
+--   $grouped_by  VARCHAR    agent | release | task | day.
+--   $midnight    TIMESTAMP  When a day begins, UTC; days are counted from it.
+--   $since       TIMESTAMP  When the window begins; NULL: it has the runs of any time.
+--   $until       TIMESTAMP  When it ends, itself excluded; NULL as $since.
 -- Columns:
 --   is_total       BOOLEAN  The row of all runs; others have one row for each name.
 --   name           VARCHAR  NULL if not known; of days, days after $midnight.
@@ -28,12 +28,12 @@
 --   is_total DESC, cost_usd DESC, runs DESC, name
 WITH of_window AS (
   SELECT
-    CASE $group
-      WHEN 'agent' THEN run_index.agent_name::VARCHAR
-      WHEN 'release' THEN run_index.release::VARCHAR
-      WHEN 'task' THEN run_index.task_id::VARCHAR
+    CASE
+      WHEN $grouped_by = 'agent' THEN run_index.agent_name::VARCHAR  -- noqa: RF02
+      WHEN $grouped_by = 'release' THEN run_index.release::VARCHAR  -- noqa: RF02
+      WHEN $grouped_by = 'task' THEN run_index.task_id::VARCHAR  -- noqa: RF02
       ELSE floor(
-        date_diff('second', $midnight::TIMESTAMP, run_index.start_time) / 86400
+        date_diff('second', $midnight::TIMESTAMP, run_index.start_time) / 86400  -- noqa: RF02
       )::BIGINT::VARCHAR
     END AS name,
     coalesce(run_index.sample_weight, 1) AS weight,
@@ -50,8 +50,11 @@ WITH of_window AS (
   WHERE
     run_index.parent_trajectory_id IS NULL
     AND (
-      $since::TIMESTAMP IS NULL
-      OR (run_index.start_time >= $since::TIMESTAMP AND run_index.start_time < $until::TIMESTAMP)
+      $since::TIMESTAMP IS NULL  -- noqa: RF02
+      OR (
+        run_index.start_time >= $since::TIMESTAMP  -- noqa: RF02
+        AND run_index.start_time < $until::TIMESTAMP  -- noqa: RF02
+      )
     )
 )
 
@@ -75,4 +78,4 @@ SELECT
   quantile_cont(duration_ms, 0.95) AS p95_ms
 FROM of_window
 GROUP BY GROUPING SETS ((), (name))
-ORDER BY is_total DESC, cost_usd DESC NULLS LAST, runs DESC, name NULLS LAST;
+ORDER BY is_total DESC, cost_usd DESC NULLS LAST, runs DESC, name ASC NULLS LAST;

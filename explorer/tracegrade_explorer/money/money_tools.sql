@@ -28,8 +28,11 @@ SELECT
 FROM tool_times
 INNER JOIN run_index ON tool_times.seq = run_index.seq
 WHERE
-  $since::TIMESTAMP IS NULL
-  OR (run_index.start_time >= $since::TIMESTAMP AND run_index.start_time < $until::TIMESTAMP)
+  $since::TIMESTAMP IS NULL  -- noqa: RF02
+  OR (
+    run_index.start_time >= $since::TIMESTAMP  -- noqa: RF02
+    AND run_index.start_time < $until::TIMESTAMP  -- noqa: RF02
+  )
 GROUP BY tool_times.tool_name
-ORDER BY sum_ms DESC NULLS LAST, calls DESC, tool_name NULLS LAST
+ORDER BY sum_ms DESC NULLS LAST, calls DESC, tool_times.tool_name ASC NULLS LAST
 LIMIT $rows;

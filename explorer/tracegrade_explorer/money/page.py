@@ -76,7 +76,8 @@ def money(request: PageRequest) -> PageContent:
 def _read_rows(request: PageRequest, group: str, chosen: WindowBar) -> tuple[Row, list[Row]]:
     """Return the row of all runs of a window, and one for each name of a group."""
     ends = _ends(chosen.window)
-    (total, *rows) = read(request.con, "money_rows", **ends, group=group, midnight=chosen.midnight)
+    values = {**ends, "grouped_by": group, "midnight": chosen.midnight}
+    (total, *rows) = read(request.con, "money_rows", **values)
     if group == "day":
         rows.sort(key=lambda row: -int(row["name"]) if row["name"] else math.inf)
         rows = [

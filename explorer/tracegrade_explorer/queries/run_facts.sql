@@ -138,7 +138,7 @@ runs AS (
     ) AS unpriced
   FROM trajectories
   LEFT JOIN run_totals ON trajectories.trajectory_id = run_totals.trajectory_id
-  WHERE trajectories.date BETWEEN $first_date AND $last_date
+  WHERE trajectories.date BETWEEN $first_date AND $last_date  -- noqa: RF02
 )
 
 SELECT

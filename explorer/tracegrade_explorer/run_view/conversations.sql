@@ -1,4 +1,4 @@
--- Conversations of a filter's runs, the newest first: of several runs, or one run of several turns.
+-- Conversations of a filter's runs, the newest first: several runs, or one run of several turns.
 --
 -- Reads:
 --   counted_verdicts
@@ -20,8 +20,8 @@
 --   duration_ms  DOUBLE     Added up over the runs; NULL if one is not known.
 --   cost_usd     DOUBLE     Likewise.
 --   outcome      VARCHAR    failed if a run is, succeeded if all are, else NULL.
---   label        VARCHAR    What people say: bad if one does of a run, else good, else unsure; NULL
---                           without a label.
+--   label        VARCHAR    The labels of people: bad if one run has it, else good, else unsure;
+--                           NULL without a label.
 --   total        BIGINT     Conversations there are.
 -- Order:
 --   start_time DESC NULLS LAST, name
@@ -53,7 +53,7 @@ SELECT
     WHEN count(labels.trajectory_id) > 0 THEN 'unsure'
   END AS label,
   count(*) OVER () AS total
-FROM (
+FROM (  -- noqa: ST05
   SELECT
     run_index.trajectory_id,
     coalesce(run_index.conversation_id::VARCHAR, run_index.trajectory_id) AS name,
@@ -73,7 +73,7 @@ FROM (
     ON run_index.trajectory_id = trajectories.trajectory_id AND run_index.date = trajectories.date
   WHERE run_index.parent_trajectory_id IS NULL
 ) AS runs
-LEFT JOIN (
+LEFT JOIN (  -- noqa: ST05
   SELECT
     trajectory_id,
     bool_or(value = 0) AS bad,

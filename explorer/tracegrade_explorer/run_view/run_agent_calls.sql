@@ -28,7 +28,9 @@ WITH agent_steps AS (
     AND trace_id IN (
       SELECT trajectories.trace_id
       FROM trajectories
-      WHERE trajectories.date = $date AND trajectories.trajectory_id = $trajectory_id
+      WHERE
+        trajectories.date = $date  -- noqa: RF02
+        AND trajectories.trajectory_id = $trajectory_id  -- noqa: RF02
     )
 )
 
@@ -45,5 +47,8 @@ INNER JOIN steps
   ON
     agent_steps.trajectory_id = steps.trajectory_id
     AND agent_steps.step_index = steps.step_index
-WHERE steps.date = $date AND steps.kind = 'tool_call' AND steps.start_time IS NOT NULL
+WHERE
+  steps.date = $date  -- noqa: RF02
+  AND steps.kind = 'tool_call'
+  AND steps.start_time IS NOT NULL
 ORDER BY agent_steps.trajectory_id, agent_steps.step_index;

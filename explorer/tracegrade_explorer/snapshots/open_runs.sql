@@ -43,8 +43,8 @@ moments AS (
   FROM recent
   UNION ALL
   SELECT
-    trajectory_id,
-    coalesce(end_time, start_time) AS moment
+    steps.trajectory_id,
+    coalesce(steps.end_time, steps.start_time) AS moment
   FROM steps
   SEMI JOIN recent USING (trajectory_id)
 ),
@@ -74,10 +74,10 @@ SELECT
         unfinished.received_at
         + to_microseconds(
           greatest(
-            $running_secs::BIGINT * 1000000,
+            $running_secs::BIGINT * 1000000,  -- noqa: RF02
             least(
-              coalesce(longest.gap_us, 0) * $running_gaps::BIGINT,
-              $silent_secs::BIGINT * 1000000
+              coalesce(longest.gap_us, 0) * $running_gaps::BIGINT,  -- noqa: RF02
+              $silent_secs::BIGINT * 1000000  -- noqa: RF02
             )
           )
         )
@@ -85,7 +85,7 @@ SELECT
   END AS running_until,
   CASE
     WHEN unfinished.may_continue
-      THEN unfinished.received_at + to_seconds($silent_secs::INTEGER)
+      THEN unfinished.received_at + to_seconds($silent_secs::INTEGER)  -- noqa: RF02
     ELSE unfinished.received_at
   END AS silent_until
 FROM unfinished

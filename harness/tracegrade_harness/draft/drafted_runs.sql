@@ -1,7 +1,7 @@
 -- Runs that become cases: the named runs, else the newest run of each group.
 --
--- A group is an agent, a task, a failure mode and whether runs succeeded. If a run is the newest of
--- several groups, it appears once, for the first of its modes.
+-- A group is an agent, a task, a failure mode and whether runs succeeded. If a run is the newest
+-- of several groups, it appears once, for the first of its modes.
 --
 -- Reads:
 --   failures

@@ -54,6 +54,8 @@ WHERE
   AND trace_id IN (
     SELECT trajectories.trace_id
     FROM trajectories
-    WHERE trajectories.date = $date AND trajectories.trajectory_id = $trajectory_id
+    WHERE
+      trajectories.date = $date  -- noqa: RF02
+      AND trajectories.trajectory_id = $trajectory_id  -- noqa: RF02
   )
 ORDER BY start_time, trajectory_id, agent_span_id;

@@ -61,7 +61,7 @@ SELECT
   agent_rows.agent,
   arg_max(named.handing, (named.start_ns, named.step_index)) AS handing,
   arg_max(
-    {'call_id': named.tool_call_id}, (named.start_ns, named.step_index)
+    struct_pack(call_id := named.tool_call_id), (named.start_ns, named.step_index)
   ).call_id AS tool_call_id
 FROM agent_rows
 INNER JOIN agent_rows AS handing ON agent_rows.run = handing.run

@@ -32,7 +32,16 @@ SELECT
   if(operations.ended, operations.end_ns, NULL) AS end_ns,
   model_calls.input_tokens,
   model_calls.output_tokens,
-  token_counts_of_calls.*
+  token_counts_of_calls.model_call,
+  token_counts_of_calls.run,
+  token_counts_of_calls.model,
+  token_counts_of_calls.counted,
+  token_counts_of_calls.fresh_input_tokens,
+  token_counts_of_calls.cache_read_tokens,
+  token_counts_of_calls.cache_write_tokens,
+  token_counts_of_calls.visible_output_tokens,
+  token_counts_of_calls.reasoning_tokens,
+  token_counts_of_calls.stated
 FROM model_calls
 INNER JOIN token_counts_of_calls USING (model_call)
 INNER JOIN operations ON model_calls.model_call = operations.key

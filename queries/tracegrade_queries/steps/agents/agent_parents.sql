@@ -57,7 +57,7 @@ inside AS (
     ON
       above.parent = above_rows.agent
       AND agent_rows.run = above_rows.run
-      AND above_rows.start_ns <= agent_rows.start_ns
+      AND agent_rows.start_ns >= above_rows.start_ns
   WHERE NOT agent_rows.is_root
 )
 

@@ -16,8 +16,9 @@
 SELECT
   model_members.model_call,
   coalesce(
-    arg_min(operation_agents.agent, (operations.start_ns, operations.key))
-      FILTER (WHERE operation_agents.agent <> operation_agents.run),
+    arg_min(operation_agents.agent, (operations.start_ns, operations.key)) FILTER (
+      WHERE operation_agents.agent <> operation_agents.run
+    ),
     any_value(operation_agents.run)
   ) AS agent
 FROM model_members

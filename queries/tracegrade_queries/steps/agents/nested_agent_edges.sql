@@ -21,4 +21,4 @@ INNER JOIN operations USING (key)
 ANTI JOIN nested_agents USING (key)
 WHERE
   known_parents.parent IS NOT NULL
-  AND operations.trace_id IN (SELECT nested_agents.trace_id FROM nested_agents);
+  AND operations.trace_id IN (SELECT agents_there.trace_id FROM nested_agents AS agents_there);

@@ -16,7 +16,7 @@
 -- Columns:
 --   key         BIGINT   Operation; one row each.
 --   run         BIGINT
---   agent       BIGINT   As in spanned_agents; -1 - the key of an operation for one without a span.
+--   agent       BIGINT   As in spanned_agents; without a span, -1 - the key of an operation.
 --   agent_name  VARCHAR  NULL if not known.
 -- Order:
 --   none

@@ -16,10 +16,10 @@
 -- Order:
 --   none
 SELECT
-  key AS agent,
-  run,
-  agent_name,
-  start_ns
+  nested_agents.key AS agent,
+  nested_agents.run,
+  nested_agents.agent_name,
+  nested_agents.start_ns
 FROM nested_agents
 SEMI JOIN runs_of_several_agents USING (run)
 UNION ALL
