@@ -27,8 +27,11 @@ from tracegrade_scoring.layer import SCORES
 BATCH_ROWS: Final = 2_048
 MOST_BYTES: Final = 32 << 20
 """Size of an answer; further rows are left out, and the answer notes that."""
+UNSHOWABLE: Final = (OverflowError, TypeError, ValueError)
+"""Raised for values that Python has no form for, such as a time of the year 20000."""
 FAILURES: Final = (
     duckdb.Error, pa.ArrowException, MemoryError, OSError, RuntimeError, TracegradeError,
+    *UNSHOWABLE,
 )  # fmt: skip
 """Arrow's reader raises an OSError with the engine's message."""
 OUT_OF_MEMORY: Final = "Out of Memory Error"
@@ -39,10 +42,10 @@ def main() -> None:
     """Run the job of stdin."""
     job = orjson.loads(sys.stdin.buffer.readline())
     try:
-        answer = _answer(job)
+        answer = orjson.dumps(_answer(job), default=as_json)
     except FAILURES as error:
-        answer = failure(error, job)
-    sys.stdout.buffer.write(orjson.dumps(answer, default=as_json))
+        answer = orjson.dumps(failure(error, job))
+    sys.stdout.buffer.write(answer)
 
 
 def failure(error: Exception, job: dict[str, Any]) -> dict[str, str]:
@@ -52,6 +55,8 @@ def failure(error: Exception, job: dict[str, Any]) -> dict[str, str]:
         return {"stopped": f"it needs more than {job['memory_bytes'] >> 20:,} MiB of memory"}
     if isinstance(error, TracegradeError):
         return {"error": str(error)}
+    if isinstance(error, UNSHOWABLE) and not isinstance(error, pa.ArrowException):
+        return {"error": f"a value cannot be shown ({error}); cast its column to VARCHAR"}
     return {"error": way_out(str(error), _fields)}
 
 

@@ -219,6 +219,24 @@ def test_former_addresses_lead_on(web: TestClient) -> None:
     assert found == ["/sql", "/sql/tool_error_rates", "/sql/repeated_calls?p.times=2"]
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "TIMESTAMP_NS '2026-01-01 00:00:00.000000001'",
+        "TIMESTAMP '20000-01-01'",
+        "DATE '-20-01-01'",
+    ],
+)
+def test_a_value_that_cannot_be_shown_is_named_with_a_way_out(web: TestClient, value: str) -> None:
+    """It is shown as a text of its own, or the page says to cast it; memory is not blamed."""
+    page = run_query(web, f"SELECT {value} AS moment")
+    assert page.status_code in {200, 400}
+    assert "memory" not in page.text.split("</form>")[-1]
+    assert page.status_code == 200 or "cast its column to VARCHAR" in page.text
+    cast = run_query(web, f"SELECT ({value})::VARCHAR AS moment", ".json").json()
+    assert len(cast["rows"]) == 1
+
+
 def test_the_page_lists_tables_with_what_columns_mean(web: TestClient) -> None:
     """Programs get the same, with the saved queries."""
     data = web.get("/sql.json").json()
