@@ -102,7 +102,7 @@ def test_interrupted_demo_leaves_nothing_running(number: signal.Signals, tmp_pat
     """After Ctrl-C it exits with 130; every child and temporary file is gone."""
     mark = uuid.uuid4().hex
     with start_demo(tmp_path, mark, TMPDIR=str(tmp_path)) as demo:
-        wait_for(demo, "[1/9]")  # the collector is up
+        wait_for(demo, "[1/10]")  # the collector is up
         wait_until(lambda: any("demo.file_agent" in each for each in processes_with(mark)))
         demo.send_signal(number)
         _, errors = demo.communicate(timeout=PATIENCE_SECS)
@@ -146,7 +146,7 @@ def test_second_interrupt_leaves_nothing_running(tmp_path: Path) -> None:
     """An impatient second signal, however soon it comes, does not cut the clean-up short."""
     mark = uuid.uuid4().hex
     with start_demo(tmp_path, mark) as demo:
-        wait_for(demo, "[1/9]")
+        wait_for(demo, "[1/10]")
         demo.send_signal(signal.SIGINT)
         demo.send_signal(signal.SIGTERM)
         demo.communicate(timeout=PATIENCE_SECS)

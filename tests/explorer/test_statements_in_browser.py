@@ -82,7 +82,7 @@ def test_statements_of_runs_are_seen(visit: Visit) -> None:
     assert "the run was killed on purpose and is not an attempt" in killed
     assert "Not scored: run" not in killed
     under_way = visit.text(f"/runs/{ids['under way']}")
-    assert re.search(r"running, its last span came .* \d\d:\d\d:\d\d UTC", under_way)
+    assert re.search(r"Running: .*last span .* on .* \d\d:\d\d:\d\d UTC", under_way)
     assert "crashed" not in under_way
 
 

@@ -66,7 +66,7 @@ def walk_to_part(reader: Watched, heading: str) -> None:
 
 def test_who_is_on_call_reads_the_failing_step(reader: Watched) -> None:
     """From the releases in 3 loads: the release, its runs with findings, the oldest, the step."""
-    reader.keys("j", "j", "Tab", "Tab", "Tab")
+    reader.keys("j", "j", "Tab", "Tab", "Tab", "Tab")
     assert reader.page.evaluate(f"{FOCUSED}.closest('tr').innerText").startswith("1.0")
     follow(reader, "Enter", "**/runs?*findings=1..*")
     reader.keys(*"j" * 12)

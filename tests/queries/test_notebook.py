@@ -133,7 +133,7 @@ def test_what_cannot_be_asked_is_told(place: str) -> None:
             tg.ask(con, "tool_error_rates", turns=2)
         with pytest.raises(QueryFailed, match="it has never been scored; run `tracegrade score"):
             tg.ask(con, "worst_tasks")
-    known = "built_files, built_traces, logs, priced_dates, raw_logs"
+    known = "agents, built_files, built_traces, logs, priced_dates, raw_logs"
     with pytest.raises(TableMissing, match=f"the lake has no table 'decisions'; known: {known}"):
         tg.scan(place, "decisions")
 

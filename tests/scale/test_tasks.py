@@ -279,6 +279,6 @@ def test_engine_that_is_not_there_is_told(small: Lake) -> None:
     score_with = ("score", "--lake", small.root, "--engine")
 
     assert "spark" in tracegrade(*score_with, "sparc").stderr
-    assert "say so with --slots" in tracegrade(*score_with, "files").stderr
+    assert "give it with --slots" in tracegrade(*score_with, "files").stderr
     assert "has no --master" in tracegrade(*score_with, "threads", "--master", "spark://a").stderr
     assert tracegrade(*score_with, "sparc").returncode == 2

@@ -23,7 +23,7 @@ from tracegrade_explorer.responses import (
     PlainText,
     WrittenJson,
 )
-from tracegrade_explorer.run_view.agents_card import agents_by_step, run_groups
+from tracegrade_explorer.run_view.agents_card import agents_by_step, named_by_step, run_groups
 from tracegrade_explorer.run_view.agents_choice import RunChoice, agents_of_page, chosen_agent
 from tracegrade_explorer.run_view.blocks import blocks
 from tracegrade_explorer.run_view.decision_card import DecisionCard, decision_cards
@@ -164,7 +164,7 @@ def _view(
     run_id = found.trajectory_id
     show = _show(own)
     groups = run_groups(timeline)
-    step_agents = agents_by_step(groups, run_id)
+    step_agents = agents_by_step(groups, run_id) or named_by_step(timeline)
     chosen = chosen_agent(groups, run_id, own)
     selected = [
         each

@@ -86,6 +86,13 @@ def agents_by_step(groups: Iterable[AgentGroup], trajectory_id: str) -> dict[int
     return {index: agent_label(group) for group, steps in own.items() for index in steps}
 
 
+def named_by_step(timeline: Timeline) -> dict[int, str]:
+    """Return the same by the names of steps, for a lake built without a table of agents."""
+    if not timeline.has_several_agents:
+        return {}
+    return {step.step_index: words.name(step.agent_name, "not named") for step in timeline.steps}
+
+
 def agents_card(
     groups: Sequence[AgentGroup],
     calls: Iterable[Row],

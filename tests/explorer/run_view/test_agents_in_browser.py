@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 from tests.explorer.browser import LOW_CONTRAST, chromium, needs_chromium, serving, watched
 from tests.explorer.lakes import client, explorer
 from tests.queries.traces import Row, agent, apart, land, message, model, request, request_of, tool
@@ -106,10 +106,10 @@ def test_an_agent_filters_the_steps(browser: Browser, base: str) -> None:
         seen.open(TEAM)
         every = seen.page.locator("li.step").count()
         seen.page.get_by_role("link", name="left", exact=True).click()
-        assert seen.page.locator("li.step").count() == 3
+        expect(seen.page.locator("li.step")).to_have_count(3)
         assert seen.page.locator("li.step .faint", has_text="left").count() == 3
         seen.page.get_by_role("link", name="all agents").click()
-        assert seen.page.locator("li.step").count() == every
+        expect(seen.page.locator("li.step")).to_have_count(every)
     with watched(browser, base) as seen:
         seen.open(TEAM)
         visited = []

@@ -217,7 +217,10 @@ def test_manifests_path_to_several_values_is_refused() -> None:
     [
         ("pattern: x", "RUNBOOK.yaml:1: a runbook is a list"),
         ("- {pattern: x}", "RUNBOOK.yaml:1: an instruction has 'pattern' and 'undo'"),
-        ("- {pattern: x, undo: delete}\n- {pattern: 7, undo: delete}", ":2: 'pattern' has to be"),
+        (
+            "- {pattern: x, undo: delete}\n- {pattern: 7, undo: delete}",
+            ":2: 'pattern' must be a text",
+        ),
         ("- {pattern: x, undo: remove}", ":1: an undo is a mapping"),
         ("- {pattern: x, undo: {deletee: y}}", "did you mean 'delete'?"),
         ("- {pattern: x, undo: {delete: '{name}'}}", "'{name}' is not known"),

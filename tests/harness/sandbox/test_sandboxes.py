@@ -294,7 +294,7 @@ def test_an_agent_that_kills_its_supervisor_is_found_out(tmp_path: Path) -> None
     """Without a sandbox it can; it dies of it, and the trial is not taken for a good one."""
     code = "import os, time; os.kill(os.getppid(), 9); time.sleep(600)"
     running = Plain().start(program(tmp_path, code))
-    with pytest.raises(SandboxFailed, match="is gone"):
+    with pytest.raises(SandboxFailed, match="has ended"):
         running.wait(PATIENCE_SECS)
     with pytest.raises(SandboxFailed, match="may live"), running:
         pass

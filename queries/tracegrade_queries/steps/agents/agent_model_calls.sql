@@ -27,7 +27,7 @@
 -- Order:
 --   none
 SELECT
-  coalesce(model_call_agents.agent, model_calls.run) AS agent,
+  if(model_call_agents.run = model_calls.run, model_call_agents.agent, model_calls.run) AS agent,
   model_calls.start_ns,
   if(operations.ended, operations.end_ns, NULL) AS end_ns,
   model_calls.input_tokens,

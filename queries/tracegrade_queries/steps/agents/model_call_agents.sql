@@ -11,6 +11,7 @@
 -- Columns:
 --   model_call  BIGINT  One row each.
 --   agent       BIGINT  As in operation_agents.
+--   run         BIGINT  Run of that agent; steps of the call can be in another.
 -- Order:
 --   none
 SELECT
@@ -20,7 +21,13 @@ SELECT
       WHERE operation_agents.agent <> operation_agents.run
     ),
     any_value(operation_agents.run)
-  ) AS agent
+  ) AS agent,
+  coalesce(
+    arg_min(operation_agents.run, (operations.start_ns, operations.key)) FILTER (
+      WHERE operation_agents.agent <> operation_agents.run
+    ),
+    any_value(operation_agents.run)
+  ) AS run
 FROM model_members
 INNER JOIN operation_agents USING (key)
 INNER JOIN operations USING (key)

@@ -32,7 +32,7 @@ SELECT
   steps.run,
   steps.step_index,
   coalesce(
-    nullif(model_call_agents.agent, steps.run),
+    if(model_call_agents.run = steps.run, nullif(model_call_agents.agent, steps.run), NULL),
     if(operation_agents.run = steps.run, operation_agents.agent, NULL),
     steps.run
   ) AS agent

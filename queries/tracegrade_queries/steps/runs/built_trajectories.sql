@@ -197,6 +197,8 @@ calling_runs AS (
   INNER JOIN operation_runs AS calling ON run_starts.caller = calling.key
   INNER JOIN run_ids AS callers ON calling.run = callers.run
   LEFT JOIN calling_steps ON run_starts.key = calling_steps.key
+  -- A call that malformed spans put into the run that it starts, started none.
+  WHERE calling.run <> run_ids.run
 ),
 
 roots AS (
