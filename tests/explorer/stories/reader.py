@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from playwright.sync_api import Browser, Locator, Page
 from tests.explorer.browser import Watched, watched
@@ -80,7 +80,7 @@ class StoryReader:
 @contextmanager
 def reader_at(browser: Browser, base: str) -> Iterator[StoryReader]:
     """Yield a reader of the pages at an address, who may copy; nothing may complain."""
-    options = {"viewport": {"width": 1440, "height": 900}}
+    options: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}
     if base.startswith("http"):
         options["permissions"] = ["clipboard-read", "clipboard-write"]
     with watched(browser, base, **options) as seen:
