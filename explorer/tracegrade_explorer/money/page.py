@@ -30,11 +30,7 @@ DAY: Final = timedelta(days=1)
 
 def money(request: PageRequest) -> PageContent:
     """Return what the runs of a window cost and took, grouped as the address says."""
-    given = dict(request.pairs)
-    group = given.get("by", GROUPS[0])
-    if group not in GROUPS:
-        msg = f"by={group} is not known here; known: {', '.join(GROUPS)}"
-        raise BadFilter(msg)
+    group = _group(request)
     chosen = window_bar(request, "/money", ("window", "by"))
     make_tables(request)
     by = GROUPS[0] if group == "model" else group
@@ -71,6 +67,15 @@ def money(request: PageRequest) -> PageContent:
     }
     columns = [*listed[0]] if listed else ["name", "runs"]
     return PageContent("money", "Money and time", view, data, columns, listed)
+
+
+def _group(request: PageRequest) -> str:
+    """Return what the address groups runs by."""
+    group = dict(request.pairs).get("by", GROUPS[0])
+    if group not in GROUPS:
+        msg = f"by={group} is not known here; known: {', '.join(GROUPS)}"
+        raise BadFilter(msg)
+    return group
 
 
 def _read_rows(request: PageRequest, group: str, chosen: WindowBar) -> tuple[Row, list[Row]]:

@@ -171,7 +171,6 @@ def _view(
         for each in select_steps(timeline, view, show, own.get("tool", ""), own.get("find", ""))
         if chosen is None or each.index in chosen.steps_of(run_id)
     ]
-    steps = {step.step_index: step for step in timeline.steps}
     failed = frozenset(each.index for each in view.steps if each.failed)
     calls = run_calls(timeline, failed, _task(request, timeline))
     changes = plan_changes((row["step_index"], row["plan"]) for row in rows["run_plans"])
@@ -190,8 +189,7 @@ def _view(
             chosen,
             partial(_href, run_id, run_filter, on_page),
         ),
-        "texts": {each.index: step_texts(each, steps[each.index], run_id) for each in selected},
-        "as_returned": {each.index for each in selected if is_as_returned(each)},
+        **_texts(timeline, selected),
         **_cards(request, timeline, rows["run_decisions"], show, on_page),
         "shown": len(selected),
         "minimap": minimap([*map_steps(view.steps)]) if view.steps else Markup(),
@@ -205,9 +203,7 @@ def _view(
         **label_card(request, found, timeline, run_filter, rows["around"], own.get("queue", "")),
         "chips": [*chips(run_filter, metrics_of(request))],
         **_chosen(timeline, run_id, run_filter, own),
-        "first": timeline.steps[0].step_index if timeline.steps else 0,
-        "following": _following(timeline, run_id, run_filter, own),
-        "previous_steps": links.run(run_id, run_filter) if _first(own) else "",
+        **_pager(timeline, run_id, run_filter, own),
         "guessed": "unknown" in found.dialects,
         "same_task": _same_task(timeline),
         "has_success": _has_success(request, timeline),
@@ -256,6 +252,27 @@ def _scores(
         "unscored_why": view.unscored[0].rpartition(": ")[0] if view.unscored else "",
         "scores": score_rows(timeline, view, rows["run_evidence"], agents),
         "most_scores": MAIN_SCORES,
+    }
+
+
+def _texts(timeline: Timeline, selected: Sequence[StepView]) -> dict[str, Any]:
+    """Return the texts of the steps shown, and which results are as they were returned."""
+    steps = {step.step_index: step for step in timeline.steps}
+    run_id = timeline.run.trajectory_id
+    return {
+        "texts": {each.index: step_texts(each, steps[each.index], run_id) for each in selected},
+        "as_returned": {each.index for each in selected if is_as_returned(each)},
+    }
+
+
+def _pager(
+    timeline: Timeline, run_id: str, run_filter: Filter, own: dict[str, str]
+) -> dict[str, Any]:
+    """Return the first step of the page, and where the steps after and before it are."""
+    return {
+        "first": timeline.steps[0].step_index if timeline.steps else 0,
+        "following": _following(timeline, run_id, run_filter, own),
+        "previous_steps": links.run(run_id, run_filter) if _first(own) else "",
     }
 
 
