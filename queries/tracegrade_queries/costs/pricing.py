@@ -136,8 +136,6 @@ def store_prices(lake: Lake, chosen: PricesInForce) -> None:
     """Let these be the prices of a lake."""
     if chosen == stored_prices(lake):
         return
-    if lake.columns(MODEL_PRICES.name) not in (None, MODEL_PRICES.arrow().names):
-        lake.drop(MODEL_PRICES.name)  # of another version
     rows = [
         {"name": name, **price._asdict(), "list_date": chosen.list_date}
         for name, price in sorted(chosen.prices.items())

@@ -1,8 +1,10 @@
 """The built-in price list: what it has, when it counts, and what a lake keeps of it."""
 
+import dataclasses
 import re
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +15,13 @@ from tests.queries.traces import land, rows
 from tracegrade_lake import Lake
 from tracegrade_queries.costs.answer_cost import price_of
 from tracegrade_queries.costs.price_list import keep_prices, known_prices, price_list
-from tracegrade_queries.costs.pricing import Price, PricesInForce, store_prices, stored_prices
+from tracegrade_queries.costs.pricing import (
+    MODEL_PRICES,
+    Price,
+    PricesInForce,
+    store_prices,
+    stored_prices,
+)
 from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.tasks import Specification
 
@@ -100,6 +108,21 @@ def test_newer_list_takes_the_place_of_an_older_one(lake: Lake) -> None:
 
     assert older == LISTED
     assert known_prices(lake) == PricesInForce(OWN)
+
+
+def test_prices_of_an_earlier_version_stay_until_others_are_committed(lake: Lake) -> None:
+    """A lake whose prices have no date of a list gets the column; no commit is without prices."""
+    earlier = dataclasses.replace(MODEL_PRICES, columns=MODEL_PRICES.columns[:-1])
+    given = [{"name": name, **price._asdict()} for name, price in OWN.items()]
+    lake.replace(earlier, pa.Table.from_pylist(given, earlier.arrow()))
+    found = stored_prices(lake)
+    before = lake.version(MODEL_PRICES.name)
+    store_prices(lake, LISTED)
+
+    assert found == PricesInForce(OWN)
+    assert before is not None
+    assert lake.files(MODEL_PRICES.name, before) != lake.files(MODEL_PRICES.name)
+    assert stored_prices(lake) == LISTED
 
 
 def test_list_prices_leave_scores_as_they_are(lake: Lake) -> None:
