@@ -17,7 +17,8 @@ FOLDER: Final = "queries"
 """In the folder of a lake; in that of its state if the lake is on an object store."""
 NAME: Final = re.compile(r"[a-z0-9-]{1,60}")
 MOST_QUERIES: Final = 1_000
-MOST_BYTES: Final = 262_144
+MOST_BYTES: Final = 1_048_576
+"""More than a form can hold, even where each of its bytes becomes three of UTF-8."""
 _AUTHOR: Final = re.compile(r"-- Saved by ([^\n]{1,60}) on (\d{4}-\d\d-\d\d)\.\n")
 
 

@@ -316,3 +316,24 @@ def test_scores_follow(lake: Lake) -> None:
         ).fetchall()
     assert found == [(0.0, "human")]
     assert reason == [("person", "looped", "ann says: thrice", 1)]
+
+
+def test_a_label_waits_where_scoring_fails(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page gives the reason; the next label's scoring run scores both runs."""
+    monkeypatch.setenv("TRACEGRADE_ENGINE", "abacus")
+    first, second = run_ids(lake)[:2]
+    with closing(explorer(lake)) as pages, closing(pages.latest):
+        labels = LabelWriter(str(lake.root))
+        pages.labeling = Labeling(everybody_is("ann"), labels)
+        post(client(pages), first, verdict="bad")
+        wait_until(lambda: labels.scoring_failure)
+        page = client(pages).get(f"/runs/{first}").text
+        assert labels.awaits_scores(first)
+        assert "You said bad · not scored yet: " in page
+        assert labels.scoring_failure.split("'")[0] in page
+
+        monkeypatch.delenv("TRACEGRADE_ENGINE")
+        post(client(pages), second, verdict="bad")
+        wait_until(lambda: not labels.awaits_scores(second))
+        assert not labels.awaits_scores(first)
+        assert not labels.scoring_failure

@@ -56,6 +56,7 @@ class LabelWriter:
         self._given: dict[tuple[str, str], LabelGiven] = {}
         self._last: dict[str, str] = {}
         self._unscored: set[str] = set()
+        self._failure = ""
         self._closed = False
 
     def write(self, run_id: str, rows: Sequence[Mapping[str, Any]], given: LabelGiven) -> None:
@@ -126,8 +127,13 @@ class LabelWriter:
         return self._last.get(name, "")
 
     def awaits_scores(self, run_id: str) -> bool:
-        """Return whether a run was labeled, and no scoring job that knows it has ended."""
+        """Return whether a run was labeled, and no scoring job that knows it has succeeded."""
         return run_id in self._unscored
+
+    @property
+    def scoring_failure(self) -> str:
+        """Last line of what the last scoring job failed with; '' if it succeeded."""
+        return self._failure
 
     def close(self) -> None:
         """End the processes; the lake's next job scores the remaining runs."""
@@ -149,7 +155,10 @@ class LabelWriter:
                 self._timer.start()
 
     def _score_now(self) -> None:
-        """Score new runs of the lake, after a job that is already running."""
+        """Score new runs of the lake, after a job that is already running.
+
+        Where that fails, the runs wait for the next label's job.
+        """
         with self._one_at_a_time:
             with self._lock:
                 if self._closed or not self._unscored:
@@ -158,4 +167,6 @@ class LabelWriter:
             if failed := self._scoring.run():
                 logger.warning("labels were not scored: %s", failed)
             with self._lock:
-                self._unscored -= known
+                self._failure = (failed.strip().splitlines() or [""])[-1]
+                if not failed:
+                    self._unscored -= known

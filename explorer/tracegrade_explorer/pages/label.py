@@ -150,6 +150,7 @@ def label_card(
         **card,
         "label": _filled(request, request.labels, run_id, timeline),
         "awaits_scores": request.labels.awaits_scores(run_id),
+        "scoring_failure": request.labels.scoring_failure,
         "next_run": after,
         "last_labeled": request.labels.last(request.labeler),
         "tags": [*dict.fromkeys((*tags, *kinds))],
