@@ -73,6 +73,7 @@ ROOMS: Final[Mapping[str, Mapping[str, str]]] = {
         "statistics": "Sums over the attempts of a release.",
         "report": "The rows of a report.",
         "rendering": "Users' own metrics in reports, comparisons and runs.",
+        "issues": "Issues, and how many runs of each release showed them.",
         "timeline": "One run, step by step.",
         "compare": "Two releases, side by side.",
     },

@@ -3,6 +3,7 @@
 from typing import Final
 
 from tracegrade_queries.engine.layers import Layer, RunOrder
+from tracegrade_scoring.issue_marks import ISSUE_MARKS
 from tracegrade_scoring.metric_definition import METRIC_DEFINITIONS
 from tracegrade_scoring.noted_files import SCORED_FILES
 from tracegrade_scoring.schema import SCORE_TABLES, TRAJECTORY_SCORES
@@ -12,9 +13,9 @@ RUN_ORDER: Final = RunOrder(application="score", last_table=TRAJECTORY_SCORES.na
 """All score tables are read as one scoring run left them."""
 
 SCORES: Final = Layer(
-    (*SCORE_TABLES, SCORED_FILES, METRIC_DEFINITIONS),
+    (*SCORE_TABLES, SCORED_FILES, METRIC_DEFINITIONS, ISSUE_MARKS),
     QUERIES,
-    views=("continued_runs", "observed_optima", "observed_step_scores", "scores"),
+    views=("continued_runs", "issue_runs", "observed_optima", "observed_step_scores", "scores"),
     run_order=RUN_ORDER,
     why_absent="it has never been scored; run `tracegrade score --lake LAKE` first",
 )

@@ -1,0 +1,1 @@
+"""Issues: runs that went wrong in the same way, in every release of an agent."""

@@ -1,0 +1,44 @@
+-- The attempts of each issue that count: a run that a later run superseded is left out.
+--
+-- Reads:
+--   issue_runs
+--   superseded_runs
+--   trajectories
+-- Columns:
+--   issue               VARCHAR    Key of the issue; one row for each issue and trajectory_id.
+--   trajectory_id       VARCHAR    The attempt.
+--   kind                VARCHAR    Kind of the reason.
+--   object              VARCHAR    Object of the reason; NULL if nothing in particular.
+--   detail              VARCHAR    Class and template of the error; NULL without one.
+--   sentence            VARCHAR    Description of the failure.
+--   step_trajectory_id  VARCHAR    Trajectory of the step; NULL without a step.
+--   step_index          INTEGER    In that trajectory; NULL without a step.
+--   success             BOOLEAN    Whether the attempt succeeded; NULL if unknown.
+--   task_id             VARCHAR    NULL if unknown.
+--   release             VARCHAR    NULL if not sent.
+--   agent_name          VARCHAR    NULL if none is named.
+--   run_mode            VARCHAR    NULL if not declared.
+--   started             TIMESTAMP  Start of the attempt, UTC; NULL if an import made it up.
+--   date                DATE       Date the trace was first received, UTC.
+-- Order:
+--   issue, trajectory_id
+SELECT DISTINCT ON (issue_runs.issue, issue_runs.trajectory_id)
+  issue_runs.issue,
+  issue_runs.trajectory_id,
+  issue_runs.kind,
+  issue_runs.object,
+  issue_runs.detail,
+  issue_runs.sentence,
+  issue_runs.step_trajectory_id,
+  issue_runs.step_index,
+  issue_runs.success,
+  issue_runs.task_id,
+  issue_runs.release,
+  issue_runs.agent_name,
+  issue_runs.run_mode,
+  CASE WHEN trajectories.start_time >= '2001-01-01' THEN trajectories.start_time END AS started,
+  issue_runs.date
+FROM issue_runs
+INNER JOIN trajectories ON issue_runs.trajectory_id = trajectories.trajectory_id
+ANTI JOIN superseded_runs ON issue_runs.trajectory_id = superseded_runs.trajectory_id
+ORDER BY issue_runs.issue, issue_runs.trajectory_id, issue_runs.rank_in_run;

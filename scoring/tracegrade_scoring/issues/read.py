@@ -1,0 +1,201 @@
+"""Reads the issues of a lake: what its scores and the marks of people say now."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Final, TypeAlias
+
+from duckdb import DuckDBPyConnection
+
+from tracegrade_queries.engine.relations import make_table
+from tracegrade_queries.engine.result_rows import ResultRow
+from tracegrade_scoring.issue_marks import Marks
+from tracegrade_scoring.issues.states import (
+    FIXED,
+    STATES,
+    IssueState,
+    ReleaseCount,
+    StateMark,
+    issue_state,
+)
+from tracegrade_scoring.rendering.rows import read_rows
+from tracegrade_scoring.rendering.why_failed import reason_title
+from tracegrade_scoring.sql import RELATIONS, query
+from tracegrade_scoring.statistics.intervals import wilson
+
+Cohort: TypeAlias = tuple[str | None, str | None]
+"""Agent and run mode."""
+
+
+@dataclass(frozen=True)
+class Issue:
+    """One issue of an agent in one run mode."""
+
+    issue: str
+    """Its key."""
+    agent_name: str | None
+    run_mode: str | None
+    kind: str
+    """Kind of the reason, as in `run_reasons`."""
+    object: str | None
+    detail: str | None
+    """Class and template of the error of a failed call; None for other kinds."""
+    runs: int
+    """Runs that showed it."""
+    failed_runs: int
+    tasks: int
+    first_date: date
+    last_date: date
+    first_started: datetime | None
+    last_started: datetime | None
+    trajectory_id: str
+    """The newest run that showed it."""
+    sentence: str
+    step_trajectory_id: str | None
+    step_index: int | None
+    state: IssueState
+    releases: tuple[ReleaseCount, ...]
+    """Releases that ran its tasks, in their order."""
+    newest: int
+    """Place of the newest release of the agent and run mode."""
+    owner: str | None = None
+    note: str | None = None
+
+    @property
+    def title(self) -> str:
+        """What went wrong, on one line."""
+        title = reason_title(self.kind, self.object)
+        return f"{title}: {self.detail}" if self.detail else title
+
+    @property
+    def first_release(self) -> str | None:
+        """The first release that showed it."""
+        return next(count.release for count in self.releases if count.hits)
+
+    @property
+    def last_release(self) -> str | None:
+        """The last release that showed it."""
+        return next(count.release for count in reversed(self.releases) if count.hits)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the issue as a flat row of names, numbers and texts, without its releases."""
+        last = self.releases[-1]
+        interval = wilson(last.hits, last.runs)
+        return {
+            "issue": self.issue,
+            "state": self.state.name,
+            "agent_name": self.agent_name,
+            "run_mode": self.run_mode,
+            "kind": self.kind,
+            "object": self.object,
+            "detail": self.detail,
+            "title": self.title,
+            "runs": self.runs,
+            "failed_runs": self.failed_runs,
+            "tasks": self.tasks,
+            "first_release": self.first_release,
+            "last_release": self.last_release,
+            "first_date": self.first_date,
+            "last_date": self.last_date,
+            "counted_release": last.release,
+            "hits": last.hits,
+            "of_runs": last.runs,
+            "rate": last.hits / last.runs,
+            "low": interval.low,
+            "high": interval.high,
+            "fix_source": self.state.source,
+            "state_release": self.state.release,
+            "needed_runs": self.state.needed_runs,
+            "owner": self.owner,
+            "note": self.note,
+            "trajectory_id": self.trajectory_id,
+            "sentence": self.sentence,
+            "step_trajectory_id": self.step_trajectory_id,
+            "step_index": self.step_index,
+        }
+
+
+def read_issues(con: DuckDBPyConnection, marks: Marks) -> list[Issue]:
+    """Return all issues: those of states that need attention first, then those of most runs.
+
+    Args:
+        con: Holds the tables of a scored lake; it gets the relations that `runs_of_issue` reads.
+        marks: The marks of people.
+    """
+    _make_relations(con)
+    counts: dict[tuple[str, str | None], list[ReleaseCount]] = defaultdict(list)
+    for row in read_rows(con, "issue_releases"):
+        counts[row["issue"], row["run_mode"]].append(
+            ReleaseCount(row["position"], row["release"], row["hits"], row["runs"])
+        )
+    releases: dict[Cohort, list[ResultRow]] = defaultdict(list)
+    for row in read_rows(con, "agent_releases"):
+        releases[row["agent_name"], row["run_mode"]].append(row)
+    found = [
+        _issue(
+            row,
+            counts[row["issue"], row["run_mode"]],
+            releases[row["agent_name"], row["run_mode"]],
+            marks.get(row["issue"], ()),
+        )
+        for row in read_rows(con, "issue_summaries")
+    ]
+    return sorted(found, key=_order)
+
+
+_RELATIONS: Final = ("issue_attempts", "task_releases")
+
+
+def _make_relations(con: DuckDBPyConnection) -> None:
+    RELATIONS.make(con, "superseded_runs")
+    for name in _RELATIONS:
+        make_table(con, name, query(name))
+
+
+def _issue(
+    row: ResultRow,
+    counts: Sequence[ReleaseCount],
+    releases: Sequence[ResultRow],
+    marks: Sequence[Mapping[str, Any]],
+) -> Issue:
+    newest = len(releases)
+    state = issue_state(counts, newest, _state_mark(marks, releases))
+    decided = {
+        name: next((mark[name] for mark in reversed(marks) if mark[name] is not None), None)
+        for name in ("owner", "note")
+    }
+    return Issue(**row, state=state, releases=tuple(counts), newest=newest, **decided)
+
+
+def _state_mark(
+    marks: Sequence[Mapping[str, Any]], releases: Sequence[ResultRow]
+) -> StateMark | None:
+    """Return the last mark that sets a state, with the place of its release.
+
+    A fix in a release that is not known begins with the next release after the mark.
+    """
+    mark = next((mark for mark in reversed(marks) if mark["state"] is not None), None)
+    if mark is None:
+        return None
+    before = [
+        row["position"]
+        for row in releases
+        if row["first_start"] is None or row["first_start"] <= mark["marked_at"]
+    ]
+    position = max(before, default=0)
+    if mark["state"] == FIXED:
+        places = {row["release"]: row["position"] for row in releases}
+        position = places.get(mark["release"], position + 1)
+    return StateMark(mark["state"], position, mark["release"])
+
+
+def _order(issue: Issue) -> tuple[object, ...]:
+    return (
+        STATES.index(issue.state.name),
+        issue.kind == "unexplained",
+        -issue.failed_runs,
+        -issue.runs,
+        issue.issue,
+        issue.run_mode or "",
+    )
