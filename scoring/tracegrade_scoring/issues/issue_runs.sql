@@ -15,8 +15,7 @@
 --   rank_in_run         INTEGER  As in run_reasons; one row for each of the two.
 --   kind                VARCHAR  Kind of the reason.
 --   object              VARCHAR  Object of the reason; NULL if nothing in particular.
---   detail              VARCHAR  Class and template of the error of a failed call; NULL for other
---                                reasons, and if no error was captured.
+--   detail              VARCHAR  Class and template of a failed call's error; NULL without one.
 --   sentence            VARCHAR  Description of the failure.
 --   step_trajectory_id  VARCHAR  Trajectory of the step; NULL without a step.
 --   step_index          INTEGER  In that trajectory; NULL without a step.

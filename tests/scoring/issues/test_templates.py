@@ -106,7 +106,7 @@ def test_ids_of_a_kind_do_not_split_an_issue_and_messages_do_not_merge(tables: T
         ("{'detail': 'not a city'}", "not a city"),
         ("ids [1, 2, 3] and 4, 5 or 6", "ids <*>"),
         ("HTTP 404: gone", "HTTP <*> gone [404]"),
-        ("\x1b[31mred\u202e", "[31mred"),
+        ("\x1b[31mred\u202e", "[<*>"),
         ("(" * 2_000, "(" * 160),
         ("  \n ", None),
         (None, None),
