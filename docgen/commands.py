@@ -1,15 +1,19 @@
 """One page for each `tracegrade` command, with its options, and an index of them."""
 
+import tomllib
 from collections.abc import Iterator, Mapping
-from importlib.metadata import entry_points
-from typing import Any
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any, Final
 
 import typer
 from typer.core import TyperGroup
 
 from docgen.pages import anchor, code, page, prose, table
-from tracegrade.cli import DEFAULT_EXTRA, EXTRA_OF_PACKAGE, GROUP
+from tracegrade.cli import GROUP, extra_of
 from tracegrade.terminal.option_groups import UNGROUPED, group_of
+
+PROJECT: Final = Path(__file__).parents[1] / "pyproject.toml"
 
 
 def pages() -> Mapping[str, str]:
@@ -19,10 +23,11 @@ def pages() -> Mapping[str, str]:
     return {"reference/cli/index.md": _index(commands), **made}
 
 
-def _entries() -> list[Any]:
-    """Return the entry points of our own commands, by name."""
-    found = (each for each in entry_points(group=GROUP) if each.value.startswith("tracegrade"))
-    return sorted(found, key=lambda entry: entry.name)
+def _entries() -> list[EntryPoint]:
+    """Return the entry points of our own commands, by name, as the project declares them."""
+    with PROJECT.open("rb") as file:
+        declared = tomllib.load(file)["project"]["entry-points"][GROUP]
+    return [EntryPoint(name, value, GROUP) for name, value in sorted(declared.items())]
 
 
 def _command(name: str, loaded: Any) -> Any:
@@ -37,7 +42,7 @@ def _command(name: str, loaded: Any) -> Any:
 
 
 def _index(commands: Mapping[str, Any]) -> str:
-    extras = {entry.name: _extra(entry.value) for entry in _entries()}
+    extras = {entry.name: extra_of(entry.module) for entry in _entries()}
     rows = (
         [f"[`tracegrade {name}`]({name}.md)", _summary(command), code(extras[name])]
         for name, command in commands.items()
@@ -51,11 +56,6 @@ def _index(commands: Mapping[str, Any]) -> str:
         "`--verbose`, which may stand anywhere before a `--`, shows the traceback of an error; "
         "`tracegrade --version` shows the version.",
     )
-
-
-def _extra(value: str) -> str:
-    package = value.partition(".")[0].partition(":")[0]
-    return "" if package == "tracegrade" else EXTRA_OF_PACKAGE.get(package, DEFAULT_EXTRA)
 
 
 def _summary(command: Any) -> str:

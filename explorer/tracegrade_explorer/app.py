@@ -3,14 +3,15 @@
 import asyncio
 import logging
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import tzinfo
+from datetime import UTC, tzinfo
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl
 
+import orjson
 from duckdb import DuckDBPyConnection
 from starlette.applications import Starlette
 from starlette.convertors import Convertor, register_url_convertor
@@ -197,8 +198,12 @@ class Explorer:
         self._spare = ThreadPoolExecutor(1, thread_name_prefix="ahead")
         self._made_ahead: set[object] = set()
 
-    def app(self) -> Starlette:
-        """Return the application, without its guard."""
+    def app(self, added: Starlette | None = None) -> Starlette:
+        """Return the application, without its guard.
+
+        Args:
+            added: Another application, at addresses of its own.
+        """
         routes = [
             Route(path, partial(self._answer, page), methods=page.methods)
             for page in PAGES
@@ -206,7 +211,8 @@ class Explorer:
         ]
         routes += [Route(path, _static, methods=["GET"]) for path in STATIC]
         return Starlette(
-            routes=routes,
+            routes=[*routes, *(added.routes if added else ())],
+            lifespan=added.router.lifespan_context if added else None,
             middleware=[Middleware(GZipMiddleware, minimum_size=1_000)],
             exception_handlers={HTTPException: self._no_such_page},
         )
@@ -217,6 +223,24 @@ class Explorer:
         self._spare.shutdown(cancel_futures=True)
         if self.labeling:
             self.labeling.writer.close()
+
+    async def data(
+        self, page: PageRoute, names: Mapping[str, str], pairs: Sequence[tuple[str, str]] = ()
+    ) -> Any:
+        """Return what a page has for programs, for one in this process.
+
+        Args:
+            page: The page, which need not have an address.
+            names: The names in its path.
+            pairs: The parameters of its address.
+
+        Raises:
+            TooSlow: It took too long, or too many are under way.
+            TracegradeError: What the page raises.
+        """
+        address = PageAddress(dict(names), [*pairs], "json", "", UTC, False, "", "", False)
+        answer, body = await self._made(page, address)
+        return answer.text if isinstance(answer, PlainText) else orjson.loads(body)
 
     async def _answer(self, page: PageRoute, request: Request) -> Response:
         address = self._address(request)

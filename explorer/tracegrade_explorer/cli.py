@@ -87,6 +87,14 @@ def ui(  # noqa: PLR0913, PLR0917 - one parameter per option
             metavar="NAME",
         ),
     ] = None,
+    mcp: Annotated[
+        bool,
+        typer.Option(
+            "--mcp",
+            help="Answer coding agents at /mcp by the Model Context Protocol; they send the token "
+            "in a header, and SQL only where --sql is given.",
+        ),
+    ] = False,
 ) -> None:
     """Browse the runs of a lake, with scores and evidence at each step, until Ctrl-C."""
     from tracegrade_explorer.server import Options, serve
@@ -95,4 +103,9 @@ def ui(  # noqa: PLR0913, PLR0917 - one parameter per option
         listen, tuple(host_name or ()), token_file, no_token, tls_cert, tls_key, insecure,
         max_runs, sql, timeout, open_, label_as, build, score_every,
     )  # fmt: skip
-    serve(lake, options, echo)
+    if mcp:
+        from tracegrade_explorer.mcp_server.server import mcp_app
+
+        serve(lake, options, echo, mcp_app)
+    else:
+        serve(lake, options, echo)

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tracegrade_collector.edge.address import Address, is_loopback
@@ -51,6 +51,8 @@ POSTED: Final = re.compile(r"/(sql(/[^/]+)?(\.csv|\.json|\.parquet)?|label|save-
 """Paths that take a form. All others are only read."""
 WRITES: Final = frozenset({"/label", "/save-query"})
 """Paths whose form writes."""
+MCP_PATH: Final = "/mcp"
+"""The address of the tools of coding agents, if there are any: takes JSON, from programs alone."""
 CALLER: Final = "tracegrade.caller"
 """Key of the caller in a request's scope."""
 OPEN_TO_ALL: Final = ("/static/",)
@@ -69,6 +71,8 @@ class Rules(NamedTuple):
     cookie: str
     """The name of the cookie with the token."""
     tls: bool
+    mcp: bool = False
+    """Whether `MCP_PATH` is served."""
 
 
 class Caller(NamedTuple):
@@ -122,6 +126,8 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or let the application do it."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
         if scope["type"] != "http":
             return
         headers = Headers(scope=scope)
@@ -132,7 +138,7 @@ class Guard:
         refusal = _unfit(scope, headers, self._rules)
         answer: ASGIApp = self._app
         if refusal is not None:
-            answer = _page(refusal)
+            answer = _refused(scope, refusal)
         elif self._rules.knows and not scope["path"].startswith(OPEN_TO_ALL):
             answer = self._known(scope, headers)
         await answer(scope, receive, guarded)
@@ -141,18 +147,17 @@ class Guard:
         """Return who answers a request that needs a token."""
         pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for key, value in pairs if key == "token"]
-        if given:
+        of_program = scope["path"] == MCP_PATH
+        if given and not of_program:
             return self._admit(scope["raw_path"], pairs, given[-1])
         for caller in _callers(headers, self._rules.cookie):
-            if self._knows(caller.token):
+            if self._knows(caller.token) and (caller.by_header or not of_program):
                 scope[CALLER] = caller
                 return self._app
-        return _page(
-            Refusal(
-                401, "A token is needed",
-                "Open the address that `tracegrade ui` printed; it has the token of this start.",
-            )
-        )  # fmt: skip
+        text = "Open the address that `tracegrade ui` printed; it has the token of this start."
+        if of_program:
+            text = "Send it in a header, as `Authorization: Bearer TOKEN`."
+        return _refused(scope, Refusal(401, "A token is needed", text))
 
     def _admit(self, path: bytes, pairs: Iterable[tuple[str, str]], token: str) -> ASGIApp:
         """Return what keeps a token in a cookie, and takes it out of the address."""
@@ -248,9 +253,9 @@ def _unfit(scope: Scope, headers: Headers, rules: Rules) -> Refusal | None:
     """Return why such a request is refused for every caller; None if it is not."""
     if len(scope["raw_path"]) + len(scope["query_string"]) > MAX_URL_BYTES:
         return Refusal(414, "The address is too long", f"{MAX_URL_BYTES:,} bytes are the most.")
-    posts = scope["method"] == "POST" and POSTED.fullmatch(scope["path"])
-    if scope["method"] not in {"GET", "HEAD"} and not posts:
-        return Refusal(405, "Pages are only read", f"{scope['method']} is not for them; use GET.")
+    posts = scope["method"] == "POST" and _takes_posts(scope["path"], rules)
+    if not posts and (unread := _unread(scope, rules)):
+        return unread
     host = headers.get("host", "").lower()
     if host not in rules.hosts:
         return Refusal(
@@ -268,6 +273,19 @@ def _unfit(scope: Scope, headers: Headers, rules: Rules) -> Refusal | None:
     return None
 
 
+def _takes_posts(path: str, rules: Rules) -> bool:
+    return bool(POSTED.fullmatch(path)) or (rules.mcp and path == MCP_PATH)
+
+
+def _unread(scope: Scope, rules: Rules) -> Refusal | None:
+    """Return why a request cannot be one that reads; None if it can."""
+    if rules.mcp and scope["path"] == MCP_PATH:
+        return Refusal(405, "Tools are called with POST", "There is no stream to read here.")
+    if scope["method"] in {"GET", "HEAD"}:
+        return None
+    return Refusal(405, "Pages are only read", f"{scope['method']} is not for them; use GET.")
+
+
 def _from_own_page(path: str, headers: Headers, rules: Rules) -> bool:
     """Return whether the browser states that a form comes from one of our pages.
 
@@ -281,6 +299,15 @@ def _from_own_page(path: str, headers: Headers, rules: Rules) -> bool:
     if path not in WRITES or headers.get("authorization"):
         return True
     return site == "same-origin" if site else origin != "null"
+
+
+def _refused(scope: Scope, refusal: Refusal) -> Response:
+    """Return a refusal as a page, or as JSON where programs alone ask."""
+    if scope["path"] != MCP_PATH:
+        return _page(refusal)
+    headers = {"WWW-Authenticate": "Bearer"} if refusal.status == 401 else {}
+    body = {"error": f"{refusal.title}: {refusal.message}"}
+    return JSONResponse(body, refusal.status, headers=headers)
 
 
 def _page(refusal: Refusal) -> Response:

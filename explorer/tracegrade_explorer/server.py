@@ -6,11 +6,11 @@ import socket
 import webbrowser
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import uvicorn
+from starlette.applications import Starlette
 
-from tracegrade.terminal.visible import visible_text
 from tracegrade_collector.edge.address import Address, is_loopback, parse_address
 from tracegrade_collector.edge.tls import TlsFiles
 from tracegrade_explorer import render
@@ -26,6 +26,7 @@ from tracegrade_explorer.guard import (
 )
 from tracegrade_explorer.labels.people import everybody_is, named_in
 from tracegrade_explorer.labels.writer import LabelWriter
+from tracegrade_explorer.logs import show_logs
 from tracegrade_explorer.responses import Site
 from tracegrade_explorer.snapshots.latest import MAX_RUNS, LatestSnapshot
 from tracegrade_explorer.snapshots.scoring_need import ScoringNeed
@@ -74,13 +75,23 @@ class AccessPolicy(NamedTuple):
     """Token to print; None if it comes from the user."""
 
 
-def serve(location: str, options: Options, say: Callable[[str], object]) -> None:
+AddedApp: TypeAlias = Callable[[Explorer, bool], Starlette]
+"""Makes an application of an explorer, and of whether it takes SQL that was allowed by name."""
+
+
+def serve(
+    location: str,
+    options: Options,
+    say: Callable[[str], object],
+    added: AddedApp | None = None,
+) -> None:
     """Serve a lake's pages until SIGINT or SIGTERM.
 
     Args:
         location: Path or URL of the lake.
         options: The options of the command.
         say: Receives a line for each note to the user.
+        added: Serves tools for programs at `/mcp`; None: nothing is there.
 
     Raises:
         LakeMissing: There is no lake.
@@ -89,6 +100,7 @@ def serve(location: str, options: Options, say: Callable[[str], object]) -> None
         AddressTaken: The server cannot listen on the address.
         NameRefused: The given name cannot label.
     """
+    show_logs()
     address = _address(options)
     tls = _tls(options)
     policy = _access_policy(options)
@@ -108,7 +120,7 @@ def serve(location: str, options: Options, say: Callable[[str], object]) -> None
         explorer.labeling, explorer.upkeep = labeling, upkeep
         rules = Rules(
             allowed_hosts(bound, options.host_names), policy.knows, f"tracegrade_{bound.port}",
-            tls=tls is not None,
+            tls=tls is not None, mcp=added is not None,
         )  # fmt: skip
         url = _url(bound, options, policy.token)
         render.load_templates()
@@ -120,7 +132,8 @@ def serve(location: str, options: Options, say: Callable[[str], object]) -> None
         if options.open_browser:
             webbrowser.open(url)
         with contextlib.closing(explorer):
-            _run(Guard(explorer.app(), rules), listener, tls)
+            app = explorer.app(added(explorer, options.sql is True) if added else None)
+            _run(Guard(app, rules), listener, tls)
 
 
 def _address(options: Options) -> Address:
@@ -210,21 +223,12 @@ def _listener(address: Address) -> socket.socket:
     return bound
 
 
-class _Visible(logging.Formatter):
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the line and its traceback, in which nothing acts on a terminal."""
-        return visible_text(super().format(record))
-
-
 def _run(app: Guard, listener: socket.socket, tls: TlsFiles | None) -> None:
-    handler = logging.StreamHandler()
-    handler.setFormatter(_Visible())
-    logging.basicConfig(handlers=[handler])
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # else a line per broken request
     config = uvicorn.Config(
         app,
         ws="none",
-        lifespan="off",
+        lifespan="on",  # that of what is added to the pages; pages alone have none
         proxy_headers=False,  # forwarded headers are not trusted
         log_config=None,
         access_log=False,  # addresses hold what users asked

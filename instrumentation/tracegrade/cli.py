@@ -22,9 +22,12 @@ from tracegrade.terminal.option_groups import GroupedCommand
 from tracegrade.terminal.visible import echo
 
 GROUP: Final = "tracegrade.commands"
+EXTRA_OF_MODULE: Final = {"mcp": "mcp"}
+"""Extra with a module that only an option of a command needs."""
 EXTRA_OF_PACKAGE: Final = {
     "tracegrade_collector": "collector",
     "tracegrade_explorer": "explorer",
+    "tracegrade_explorer.mcp_server": "mcp",
     "tracegrade_harness": "harness",
     "tracegrade_judges": "judge",
 }
@@ -97,9 +100,10 @@ def _missing(entry: EntryPoint, error: ModuleNotFoundError) -> Exception:
     package = entry.module.split(".")[0]
     if package == "tracegrade" or (error.name or "").startswith("tracegrade"):
         return error
+    extra = EXTRA_OF_MODULE.get((error.name or "").split(".")[0]) or extra_of(entry.module)
     return BadInput(
         f"command '{entry.name}' needs module '{error.name}', which is not installed; "
-        f"install it with: pip install 'tracegrade[{_extra_of(package)}]'"
+        f"install it with: pip install 'tracegrade[{extra}]'"
     )
 
 
@@ -120,12 +124,16 @@ def _names() -> list[str]:
 
 
 def _extra_note(name: str) -> str:
-    package = _find(name).module.split(".")[0]
-    return "" if package == "tracegrade" else f" [{_extra_of(package)}]"
+    extra = extra_of(_find(name).module)
+    return f" [{extra}]" if extra else ""
 
 
-def _extra_of(package: str) -> str:
-    return EXTRA_OF_PACKAGE.get(package, DEFAULT_EXTRA)
+def extra_of(module: str) -> str:
+    """Return the extra that a command's module needs: that of the nearest package; '' for none."""
+    package = module.split(".", maxsplit=1)[0]
+    parents = [module.rsplit(".", count)[0] for count in range(module.count(".") + 1)]
+    found = (EXTRA_OF_PACKAGE[parent] for parent in parents if parent in EXTRA_OF_PACKAGE)
+    return "" if package == "tracegrade" else next(found, DEFAULT_EXTRA)
 
 
 def _find(name: str) -> EntryPoint:

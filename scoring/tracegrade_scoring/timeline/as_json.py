@@ -20,6 +20,7 @@ def render_json(timeline: Timeline) -> str:
             }
             for step in timeline.steps
         ],
+        "total_steps": timeline.total_steps,
         "missed": [mark._asdict() for mark in timeline.marks_at(None)],
         "found_in_sub_agents": [mark._asdict() for mark in timeline.marks_of_sub_agents()],
         "verdicts": [verdict._asdict() for verdict in timeline.verdicts],
