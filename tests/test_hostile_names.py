@@ -236,6 +236,7 @@ def _calls(place: Place) -> Mapping[Path_, Sequence[Call]]:
         **_calls_of_lakes(place),
         **_calls_of_scores(place),
         **_calls_of_the_harness(place),
+        ("mcp",): [("--lake", nothing)],
         ("run",): [("--", NAME)],
         ("sql",): [
             (f"SELECT service_name, '{NAME}' AS \"{NAME}\", [name] FROM spans", *of_lake),
