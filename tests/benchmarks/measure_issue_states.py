@@ -1,0 +1,78 @@
+"""How often an issue that lives is called fixed, and how many clean runs a gone one takes.
+
+Each simulated issue shows up in each run with one probability, in ten releases.
+`python -m tests.benchmarks.measure_issue_states [ISSUES]` prints the tables of docs/metrics.md,
+section 10.5.
+"""
+
+import sys
+from typing import Final, NamedTuple
+
+import numpy as np
+from tests.benchmarks.command_line import while_read
+
+from tracegrade_scoring.issues.states import (
+    FIXED,
+    REOPENED,
+    IssueState,
+    ReleaseCount,
+    issue_state,
+    needed_runs,
+)
+
+RELEASES: Final = 10
+RATES: Final = (0.01, 0.05, 0.2, 0.5)
+RUNS: Final = (10, 40, 200)
+"""Runs of a release."""
+
+
+class FalseFixes(NamedTuple):
+    """Shares of the living issues that were seen."""
+
+    rule: float
+    """Called fixed by `issue_state` at least once."""
+    absent_once: float
+    """Absent from at least one release after they were seen."""
+
+
+def main() -> None:
+    """Simulate and print both tables."""
+    issues = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
+    print("rate of a living issue | runs of a release | called fixed | absent from a release")
+    for rate in RATES:
+        for runs in RUNS:
+            found = false_fixes(rate, runs, issues)
+            print(f"{rate:.2f} | {runs} | {found.rule:.3f} | {found.absent_once:.3f}")
+    print("rate while it lived | runs while it lived | clean runs until it is called fixed")
+    for rate in RATES[1:]:
+        for runs in RUNS[1:]:
+            print(f"{rate:.2f} | {runs} | {clean_runs(rate, runs, issues)}")
+
+
+def false_fixes(rate: float, runs: int, issues: int) -> FalseFixes:
+    """Return how often issues of this rate are called fixed, though no release fixes them."""
+    generator = np.random.Generator(np.random.PCG64(1))
+    drawn = generator.binomial(runs, rate, (issues, RELEASES))
+    seen = drawn[drawn.sum(axis=1) > 0]
+    states = [final_state([*map(int, hits)], runs) for hits in seen]
+    absent = (seen == 0) & (np.maximum.accumulate(seen, axis=1) > 0)
+    called = sum(state.name in {FIXED, REOPENED} for state in states)
+    return FalseFixes(called / len(states), float(absent.any(axis=1).mean()))
+
+
+def final_state(hits: list[int], runs: int) -> IssueState:
+    """Return the state of an issue after releases of equal size; a false fix leaves a trace."""
+    counts = [ReleaseCount(place, str(place), each, runs) for place, each in enumerate(hits, 1)]
+    return issue_state(counts, len(hits))
+
+
+def clean_runs(rate: float, runs: int, issues: int) -> int:
+    """Return the median of the runs without an issue after which it is called fixed."""
+    generator = np.random.Generator(np.random.PCG64(2))
+    drawn = generator.binomial(runs, rate, issues)
+    return int(np.median([needed_runs(int(hits), runs, 0) for hits in drawn[drawn > 0]]))
+
+
+if __name__ == "__main__":
+    with while_read():
+        main()
