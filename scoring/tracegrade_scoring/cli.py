@@ -1,4 +1,4 @@
-"""The commands `sample`, `score` and `tasks`; `compare/` and `report/` have their own.
+"""The commands `sample`, `score` and `tasks`; `compare/`, `issues/` and `report/` have their own.
 
 Thin: what they do is imported only when they run, so that `--help` and the others start fast.
 """
@@ -15,6 +15,7 @@ import typer
 
 from tracegrade.terminal.visible import echo
 from tracegrade_scoring.compare.cli import compare
+from tracegrade_scoring.issues.cli import issues
 from tracegrade_scoring.metrics_cli import metrics
 from tracegrade_scoring.rendering.options import LakeOption, utc_time
 from tracegrade_scoring.report.cli import report
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from tracegrade_scoring.job.run_scoring import ScoreSummary
     from tracegrade_scoring.tasks.load import Specification
 
-__all__ = ["compare", "metrics", "report", "sample", "score", "tasks"]
+__all__ = ["compare", "issues", "metrics", "report", "sample", "score", "tasks"]
 
 LATER: Final = "Tasks and prices, which later runs of score use again"
 TRACES: Final = "Which traces"

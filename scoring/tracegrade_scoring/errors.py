@@ -81,3 +81,7 @@ class MetricCheckFailed(ScoringError, CheckFailed):
 
 class MetricFailed(ScoringError, CheckFailed):
     """Under `--strict`: a metric of a user's own failed; all others were scored."""
+
+
+class IssueUnknown(ScoringError, BadInput):
+    """No issue has the key that was given, or several have keys that begin so."""

@@ -9,6 +9,7 @@ import sys
 from typing import Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from tests.benchmarks.command_line import while_read
 
 from tracegrade_scoring.issues.states import (
@@ -24,6 +25,8 @@ RELEASES: Final = 10
 RATES: Final = (0.01, 0.05, 0.2, 0.5)
 RUNS: Final = (10, 40, 200)
 """Runs of a release."""
+TASKS: Final = ((10, 1), (40, 1), (40, 4), (200, 1))
+"""Tasks, and runs of each in a release."""
 
 
 class FalseFixes(NamedTuple):
@@ -43,6 +46,11 @@ def main() -> None:
         for runs in RUNS:
             found = false_fixes(rate, runs, issues)
             print(f"{rate:.2f} | {runs} | {found.rule:.3f} | {found.absent_once:.3f}")
+    print("rate | tasks | runs of each task in a release | called fixed")
+    for rate in RATES[:3]:
+        for tasks, runs in TASKS:
+            found_fixed = false_fixes_of_tasks(rate, tasks, runs, issues // 10)
+            print(f"{rate:.2f} | {tasks} | {runs} | {found_fixed:.3f}")
     print("rate while it lived | runs while it lived | clean runs until it is called fixed")
     for rate in RATES[1:]:
         for runs in RUNS[1:]:
@@ -58,6 +66,28 @@ def false_fixes(rate: float, runs: int, issues: int) -> FalseFixes:
     absent = (seen == 0) & (np.maximum.accumulate(seen, axis=1) > 0)
     called = sum(state.name in {FIXED, REOPENED} for state in states)
     return FalseFixes(called / len(states), float(absent.any(axis=1).mean()))
+
+
+def false_fixes_of_tasks(rate: float, tasks: int, runs: int, issues: int) -> float:
+    """Return how often a living issue that any task may show is called fixed in some release.
+
+    Only runs of tasks that showed it by then count, so the tasks are chosen by what was seen.
+    """
+    generator = np.random.Generator(np.random.PCG64(3))
+    drawn = generator.binomial(runs, rate, (issues, RELEASES, tasks))
+    seen = [hits for hits in drawn if hits.any()]
+    return sum(_is_called_fixed(hits, runs) for hits in seen) / len(seen)
+
+
+def _is_called_fixed(hits: npt.NDArray[np.int64], runs: int) -> bool:
+    for last in range(1, RELEASES + 1):
+        shown = hits[:last].any(axis=0)
+        by_release = hits[:last, shown].sum(axis=1)
+        if shown.any() and (
+            final_state([*map(int, by_release)], int(shown.sum()) * runs).name == FIXED
+        ):
+            return True
+    return False
 
 
 def final_state(hits: list[int], runs: int) -> IssueState:

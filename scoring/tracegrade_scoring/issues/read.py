@@ -81,39 +81,35 @@ class Issue:
     def facts(self) -> dict[str, Any]:
         """Return the issue as a flat row of names, numbers and texts, without its releases."""
         last = self.releases[-1]
-        interval = wilson(last.hits, last.runs)
-        return {
-            "issue": self.issue,
+        own = {name: getattr(self, name) for name in _OWN_FACTS}
+        return own | {
             "state": self.state.name,
-            "agent_name": self.agent_name,
-            "run_mode": self.run_mode,
-            "kind": self.kind,
-            "object": self.object,
-            "detail": self.detail,
-            "title": self.title,
-            "runs": self.runs,
-            "failed_runs": self.failed_runs,
-            "tasks": self.tasks,
-            "first_release": self.first_release,
-            "last_release": self.last_release,
-            "first_date": self.first_date,
-            "last_date": self.last_date,
-            "counted_release": last.release,
-            "hits": last.hits,
-            "of_runs": last.runs,
-            "rate": last.hits / last.runs,
-            "low": interval.low,
-            "high": interval.high,
             "fix_source": self.state.source,
             "state_release": self.state.release,
             "needed_runs": self.state.needed_runs,
-            "owner": self.owner,
-            "note": self.note,
-            "trajectory_id": self.trajectory_id,
-            "sentence": self.sentence,
-            "step_trajectory_id": self.step_trajectory_id,
-            "step_index": self.step_index,
+            "counted_release": last.release,
+            "hits": last.hits,
+            "of_runs": last.runs,
+            **_rate(last),
         }
+
+
+_OWN_FACTS: Final = (
+    *("issue", "agent_name", "run_mode", "kind", "object", "detail", "title", "runs"),
+    *("failed_runs", "tasks", "first_release", "last_release", "first_date", "last_date"),
+    *("owner", "note", "trajectory_id", "sentence", "step_trajectory_id", "step_index"),
+)
+FACTS: Final = (
+    *_OWN_FACTS,
+    *("state", "fix_source", "state_release", "needed_runs"),
+    *("counted_release", "hits", "of_runs", "rate", "low", "high"),
+)
+"""Names of `Issue.facts`."""
+
+
+def _rate(count: ReleaseCount) -> dict[str, float]:
+    interval = wilson(count.hits, count.runs)
+    return {"rate": count.hits / count.runs, "low": interval.low, "high": interval.high}
 
 
 def read_issues(con: DuckDBPyConnection, marks: Marks) -> list[Issue]:

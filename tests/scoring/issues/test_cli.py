@@ -1,0 +1,104 @@
+"""`tracegrade issues`: lists, one issue, and marks that stay in the lake."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from tests.commands import tracegrade
+from tests.scoring.issues.test_states import add_runs
+from tests.scoring.report.build import Tables, as_lake
+
+from tracegrade_lake import Lake
+
+
+@pytest.fixture
+def lake(tables: Tables, tmp_path: Path) -> Lake:
+    """A lake with an issue that 1.1 showed first, and one more in 1.0."""
+    add_runs(tables, "1.0", 0, 9)
+    newest = add_runs(tables, "1.1", 3, 4)
+    tables.insert("run_reasons", trajectory_id=newest[3], rank_in_run=1, kind="drift", key="k2",
+                  sentence="drifted", success=False, task_id="t", release="1.1",
+                  agent_name="files")  # fmt: skip
+    return as_lake(tables, tmp_path / "lake")
+
+
+def listed(lake: Lake, *options: object) -> list[dict[str, str]]:
+    """Return the issues as JSON has them."""
+    ended = tracegrade("issues", "list", "--lake", lake.location, "--format", "json", *options)
+    found: list[dict[str, str]] = json.loads(ended.stdout)["issues"]
+    return found
+
+
+def test_all_formats_have_the_same_issues(lake: Lake) -> None:
+    """A terminal has their words, CSV a row for each, JSON their releases as well."""
+    found = listed(lake)
+    assert [(row["issue"], row["state"], row["runs"]) for row in found] == [
+        ("k", "new", 3),
+        ("k2", "new", 1),
+    ]
+    assert found[0]["releases"][1] == {"position": 2, "release": "1.1", "hits": 3, "runs": 4}
+    text = tracegrade("issues", "list", "--lake", lake.location).stdout
+    assert "never called pay" in text
+    assert "3 of 4 runs of 1.1" in " ".join(text.split())
+    table = tracegrade("issues", "list", "--lake", lake.location, "--format", "csv").stdout
+    assert [row["issue"] for row in csv.DictReader(table.splitlines())] == ["k", "k2"]
+
+
+def test_list_is_narrowed(lake: Lake) -> None:
+    """By state and agent; on a terminal to some rows, and the others are counted."""
+    assert listed(lake, "--state", "open", "--state", "fixed") == []
+    assert len(listed(lake, "--state", "new", "--agent", "files")) == 2
+    assert listed(lake, "--agent", "other") == []
+    text = tracegrade("issues", "list", "--lake", lake.location, "--rows", "1").stdout
+    assert "and 1 more issue" in text
+
+
+def test_mark_changes_the_state_and_is_shown(lake: Lake) -> None:
+    """With the person, the time, the owner and the note; nothing else is stored."""
+    before = set(lake.tables())
+    ended = tracegrade(
+        *("issues", "mark", "k2", "--lake", lake.location, "--by", "ann", "--fixed-in", "1.2"),
+        *("--owner", "tools team", "--note", "see #4"),
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "is fixed: marked as fixed in 1.2" in ended.stdout
+    assert set(lake.tables()) - before == {"issue_marks"}
+    tracegrade("issues", "mark", "k2", "--lake", lake.location, "--by", "bo", "--note", "again")
+
+    shown = " ".join(tracegrade("issues", "show", "k2", "--lake", lake.location).stdout.split())
+    assert "ann fixed 1.2 tools team see #4" in shown
+    (row,) = listed(lake, "--state", "fixed")
+    assert (row["owner"], row["note"], row["state_release"]) == ("tools team", "again", "1.2")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        (("show", "x"), "no issue has the key 'x'"),
+        (("show", ""), "no issue has the key ''"),
+        (("mark", "x", "--by", "a", "--mute"), "no issue has the key 'x'"),
+        (("mark", "k2", "--by", "a"), "give --fixed-in"),
+        (("mark", "k2", "--by", "a", "--mute", "--open"), "exclude one another"),
+    ],
+)
+def test_wrong_input_is_refused(lake: Lake, arguments: tuple[str, ...], fault: str) -> None:
+    """In one line, and nothing is stored."""
+    ended = tracegrade("issues", *arguments, "--lake", lake.location)
+    assert ended.returncode == 2
+    assert fault in " ".join(ended.stderr.split())
+    assert "issue_marks" not in lake.tables()
+
+
+def test_beginning_of_several_keys_names_them(tables: Tables, tmp_path: Path) -> None:
+    """So that the reader can choose."""
+    run = add_runs(tables, "1", 0, 1)[0]
+    for key in ("ab1", "ab2"):
+        tables.insert("run_reasons", trajectory_id=run, rank_in_run=int(key[2:]), kind="drift",
+                      key=key, sentence="drifted", task_id="t", release="1",
+                      agent_name="files")  # fmt: skip
+    lake = as_lake(tables, tmp_path / "two")
+
+    ended = tracegrade("issues", "show", "ab", "--lake", lake.location)
+    assert "2 issues have keys that begin with 'ab': ab1, ab2" in ended.stderr
+    assert tracegrade("issues", "show", "ab1", "--lake", lake.location).returncode == 0
