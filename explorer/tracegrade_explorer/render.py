@@ -15,11 +15,13 @@ from tracegrade.terminal.visible import visible_text
 from tracegrade_explorer import links
 from tracegrade_explorer.responses import PageContent, PageRequest, Site, WrittenJson
 from tracegrade_explorer.snapshots.snapshot import LakeSnapshot
+from tracegrade_harness.kills.folder import kill_styles
 from tracegrade_queries.engine.csv_cells import as_json
 from tracegrade_scoring.pictures.small import bar, strip, track
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.page import SCHEMES, colors, environment, style
 from tracegrade_scoring.rendering.sheet import csv_text
+from tracegrade_scoring.timeline.html import run_styles
 
 PACKAGE: Final = "tracegrade_explorer"
 LIVE: Final = "live"
@@ -46,9 +48,7 @@ def templates() -> Environment:
     made.loader = ChoiceLoader(
         [PackageLoader(PACKAGE), PackageLoader("tracegrade_scoring.rendering")]
     )
-    made.filters.update(
-        ago=ago, clip=words.clip, duration=words.duration, lines=_lines, query=_query, time=_time
-    )
+    made.filters.update(ago=ago, duration=words.duration, lines=_lines, query=_query, time=_time)
     made.globals.update(bars=bar, link=links, strip=strip, pages=PAGES, tracks=track)
     return made
 
@@ -148,11 +148,12 @@ def render_error(error_page: ErrorPage) -> bytes:
 def style_sheet() -> bytes:
     """Return the style sheet of all pages: that of the reports, then our own."""
     own = (files(PACKAGE) / "static" / "app.css").read_text("utf-8")
-    timeline = (files("tracegrade_scoring.timeline") / "page.css").read_text("utf-8")
     chosen = "\n".join(
         colors(scheme).replace(":root", f":root[data-scheme={scheme}]", 1) for scheme in SCHEMES
     )
-    whole = "\n".join((str(style()), timeline, own, f"@media screen {{\n{chosen}\n}}"))
+    whole = "\n".join(
+        (str(style()), *run_styles(), *kill_styles(), own, f"@media screen {{\n{chosen}\n}}")
+    )
     return re.sub(r"\s*([{};])\s*", r"\1", whole).encode()  # no string of it has these signs
 
 

@@ -10,4 +10,5 @@ TRIALS: Final = Layer(
     (HARNESS_TRIALS,),
     QUERIES,
     why_absent="no suite ran into it; run `tracegrade harness run SUITE --lake LAKE` first",
+    kill_pages="tracegrade_harness.kills.folder:folder_kills",
 )

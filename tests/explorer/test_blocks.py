@@ -5,9 +5,9 @@ from typing import Any
 from tests.explorer.test_align import THOUGHT, call, steps
 
 from tracegrade_explorer.run_view.blocks import StepBlock, blocks
-from tracegrade_explorer.run_view.plans import plan_changes
 from tracegrade_scoring.rendering.blocks import StepView
 from tracegrade_scoring.timeline.model import Step
+from tracegrade_scoring.timeline.plan.plans import plan_changes
 
 
 def seen(of: int, content: str = "") -> dict[str, Any]:

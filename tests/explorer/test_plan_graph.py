@@ -16,20 +16,20 @@ from tests.explorer.lakes import LOOPED, client, explorer
 from tests.explorer.test_align import call, steps
 from tests.scoring.report.build import Tables, as_lake
 
-from tracegrade_explorer.run_view.graph_layout import (
+from tracegrade_scoring.tasks.model import Task
+from tracegrade_scoring.timeline.model import RunSubGoal
+from tracegrade_scoring.timeline.plan.graph_layout import (
     GraphLayout,
     GraphShape,
     has_graphviz,
     placed,
     reduced_edges,
 )
-from tracegrade_explorer.run_view.graph_picture import graph_picture, plan_picture
-from tracegrade_explorer.run_view.plan_graph import PlanGoals, RunCalls, summary
-from tracegrade_explorer.run_view.plan_lines import failed_calls, plan_lines
-from tracegrade_explorer.run_view.plans import plan_changes
-from tracegrade_explorer.run_view.served import goals_of_tools, served_goals
-from tracegrade_scoring.tasks.model import Task
-from tracegrade_scoring.timeline.model import RunSubGoal
+from tracegrade_scoring.timeline.plan.graph_picture import graph_picture, plan_picture
+from tracegrade_scoring.timeline.plan.plan_graph import PlanGoals, RunCalls, summary
+from tracegrade_scoring.timeline.plan.plan_lines import failed_calls, plan_lines
+from tracegrade_scoring.timeline.plan.plans import plan_changes
+from tracegrade_scoring.timeline.plan.served import goals_of_tools, served_goals
 
 needs_graphviz = pytest.mark.skipif(not has_graphviz(), reason="pygraphviz has no wheel for this")
 WIDTH = 176

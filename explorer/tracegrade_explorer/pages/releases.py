@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from tracegrade_explorer import links
 from tracegrade_explorer.errors import BadFilter
-from tracegrade_explorer.kills.sentences import killed_releases
+from tracegrade_explorer.kills.links import killed_releases, lines_of_release
 from tracegrade_explorer.pages.newest_releases import newest_releases
 from tracegrade_explorer.pages.release_rows import cohort_rows
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, WrittenJson
@@ -13,9 +13,10 @@ from tracegrade_explorer.snapshots.snapshot import Row
 from tracegrade_scoring.calibrations import CORRECTED_RATES, VERDICT_CALIBRATIONS
 from tracegrade_scoring.compare.as_json import render_json
 from tracegrade_scoring.compare.judge_corrections import measured_judges
-from tracegrade_scoring.compare.model import Comparisons
+from tracegrade_scoring.compare.model import Comparison, Comparisons
 from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.compare.rule_outcomes import apply_rules
+from tracegrade_scoring.rendering.kill_pages import KillLine
 
 OWN: Final = ("agent", "base", "candidate")
 
@@ -54,11 +55,26 @@ def releases(request: PageRequest) -> PageResponse:
     compared = compared_releases(
         request, given["base"], given["candidate"], given.get("agent") or None
     )
-    view["cohorts"] = [cohort_rows(comparison, compared) for comparison in compared.cohorts]
+    view["cohorts"] = [
+        {**cohort_rows(each, compared), "decided_kills": _decided_kills(request, each, compared)}
+        for each in compared.cohorts
+    ]
     title = f"{given['base']} and {given['candidate']}"
     return PageContent(
         "releases", title, view, WrittenJson(render_json(apply_rules(compared, ())))
     )
+
+
+def _decided_kills(
+    request: PageRequest, comparison: Comparison, of: Comparisons
+) -> list[KillLine]:
+    """Return the kills of both releases, the candidate's first."""
+    agent_name = comparison.cohort.agent_name
+    return [
+        line
+        for release in (of.candidate, of.base)
+        for line in lines_of_release(request, agent_name, release)
+    ]
 
 
 def _given(request: PageRequest) -> dict[str, str]:

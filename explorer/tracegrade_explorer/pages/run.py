@@ -10,7 +10,7 @@ from markupsafe import Markup
 from tracegrade_explorer import links
 from tracegrade_explorer.errors import BadFilter, PageMissing
 from tracegrade_explorer.filters.grammar import Filter, to_pairs, to_query
-from tracegrade_explorer.kills.sentences import kill_lines
+from tracegrade_explorer.kills.links import lines_of_run
 from tracegrade_explorer.pages.cells import metrics_of
 from tracegrade_explorer.pages.label import label_card
 from tracegrade_explorer.pages.run_state import news_pairs, state_sentence
@@ -37,14 +37,10 @@ from tracegrade_explorer.run_view.page import (
     select_steps,
     step_texts,
 )
-from tracegrade_explorer.run_view.plan_card import plan_card, run_calls
-from tracegrade_explorer.run_view.plan_graph import RunCalls
-from tracegrade_explorer.run_view.plans import PlanChange, plan_changes
 from tracegrade_explorer.run_view.prompt import prompt_text
 from tracegrade_explorer.run_view.step_lines import goals_by_step, line_blocks, plan_names
 from tracegrade_explorer.snapshots.rows import FoundRun, count_runs, find_run, neighbors, read_runs
 from tracegrade_explorer.snapshots.snapshot import Row, read
-from tracegrade_scoring.errors import TaskFileInvalid
 from tracegrade_scoring.pictures.small import minimap
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.blocks import StepView
@@ -52,20 +48,26 @@ from tracegrade_scoring.rendering.measured_modes import measured_note
 from tracegrade_scoring.rendering.rows import read_rows
 from tracegrade_scoring.tasks.load import Specification
 from tracegrade_scoring.tasks.model import Task
-from tracegrade_scoring.tasks.stored import NO_TASKS, stored_specification
+from tracegrade_scoring.tasks.stored import readable_specification
 from tracegrade_scoring.timeline.as_json import render_json
 from tracegrade_scoring.timeline.model import Timeline
+from tracegrade_scoring.timeline.plan.plan_card import plan_card, run_calls
+from tracegrade_scoring.timeline.plan.plan_graph import RunCalls
+from tracegrade_scoring.timeline.plan.plans import PlanChange, plan_changes
 from tracegrade_scoring.timeline.read import OF_LAKE, Window, timeline_of, timeline_queries
-from tracegrade_scoring.timeline.view import TimelineView, headline_lead, timeline_view
+from tracegrade_scoring.timeline.view import (
+    TimelineView,
+    failed_steps,
+    headline_lead,
+    timeline_view,
+)
 
 OWN: Final = ("from", "show", "tool", "find", "queue", "who")
 TEXTS: Final = ("arguments", "result", "content")
 PROMPT: Final = "prompt"
 """Text of a step that only the span of its model call holds."""
 NO_PROMPT: Final = "not recorded: the trace does not hold what the model was given"
-OWN_QUERIES: Final = (
-    *("run_evidence", "run_plans", "run_children", "run_decisions", "run_agent_calls"),
-)
+OWN_QUERIES: Final = (*("run_evidence", "run_children", "run_decisions", "run_agent_calls"),)
 SHOWS_UNMADE_CALLS: Final = ("all", "calls", "findings")
 """Values of `SHOWS` for calls that were not made."""
 SPANS: Final = 500
@@ -171,15 +173,14 @@ def _view(
         for each in select_steps(timeline, view, show, own.get("tool", ""), own.get("find", ""))
         if chosen is None or each.index in chosen.steps_of(run_id)
     ]
-    failed = frozenset(each.index for each in view.steps if each.failed)
-    calls = run_calls(timeline, failed, _task(request, timeline))
-    changes = plan_changes((row["step_index"], row["plan"]) for row in rows["run_plans"])
+    calls = run_calls(timeline, failed_steps(view), _task(request, timeline))
+    changes = plan_changes(timeline.plans)
     on_page = {each.index for each in selected}
     children = rows["run_children"]
     return {
         "run": timeline.run,
         "view": view,
-        "kill_lines": kill_lines(request, run_id),
+        "kill_lines": lines_of_run(request, run_id),
         "facts": [*_facts(view, timeline, rows["of_index"][0]["cost_usd"])],
         **_lines(timeline, selected, calls, changes, step_agents),
         **agents_of_page(
@@ -325,14 +326,9 @@ def _href(run_id: str, run_filter: Filter, on_page: Collection[int], step: int) 
 
 def scored_specification(request: PageRequest) -> Specification:
     """Return the tools and tasks that the lake was scored against last; none if unreadable."""
-
-    def read_stored() -> Specification:
-        try:
-            return stored_specification(request.snapshot.lake)
-        except TaskFileInvalid:
-            return NO_TASKS
-
-    found: Specification = request.snapshot.cached("specification", read_stored)
+    found: Specification = request.snapshot.cached(
+        "specification", lambda: readable_specification(request.snapshot.lake)
+    )
     return found
 
 

@@ -11,10 +11,10 @@ import orjson
 
 from tracegrade.terminal.visible import visible
 from tracegrade_explorer.run_view.blocks import StepBlock
-from tracegrade_explorer.run_view.plans import PlanChange
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.blocks import StepView
 from tracegrade_scoring.timeline.model import Step
+from tracegrade_scoring.timeline.plan.plans import PlanChange
 
 MOST_SHORT: Final = 160
 """Characters of arguments, of a result or of a text on a line."""

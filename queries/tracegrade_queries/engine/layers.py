@@ -44,6 +44,8 @@ class Layer(NamedTuple):
     """None: each table is read at its newest version."""
     why_absent: str = ""
     """Why a lake may lack the tables, and what makes them: ends a sentence."""
+    kill_pages: str = ""
+    """`module:function` that returns pages of kills for the folder of a report, given a lake."""
 
     def names(self) -> set[str]:
         """Return the names of the tables and views."""

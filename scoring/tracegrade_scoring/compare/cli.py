@@ -80,12 +80,14 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         parse_weights(weights),
     )
     if out is not None and is_folder(out, format_):
+        from tracegrade_lake import Lake
         from tracegrade_scoring.compare.html import render_html
-        from tracegrade_scoring.timeline.folder import write_folder
+        from tracegrade_scoring.timeline.folder import folder_source, write_folder
 
         with opened.opened_comparison(lake, note, selection, rules, release_rule) as (con, ruled):
-            runs = write_folder(con, lake, out, partial(render_html, ruled))
-        say_folder(runs, out, "comparison")
+            source = folder_source(Lake.open(lake))
+            written = write_folder(con, lake, out, partial(render_html, ruled), source)
+        say_folder(written, out, "comparison")
     else:
         ruled = opened.read_comparison(lake, note, selection, rules, release_rule)
         if format_ is ReportFormat.TERMINAL and not long:

@@ -27,23 +27,27 @@ from tracegrade_scoring.rendering.html_table import (
     html_table,
     text_table,
 )
-from tracegrade_scoring.rendering.page import RunPage, no_page, page_style, page_template
+from tracegrade_scoring.rendering.kill_pages import NO_PAGES, NamedPages
+from tracegrade_scoring.rendering.page import page_style, page_template
 
 
-def render_html(ruled: RuledComparison, run_page: RunPage = no_page) -> str:
+def render_html(ruled: RuledComparison, pages: NamedPages = NO_PAGES) -> str:
     """Return the comparison as the text of one HTML file.
 
     Args:
         ruled: The comparison, and what the rules say about it.
-        run_page: Says where a run that the page names has its own page.
+        pages: The pages of runs and kills that it names.
     """
     found = ruled.comparisons
-    return page_template("tracegrade_scoring.compare", run_page).render(
+    return page_template("tracegrade_scoring.compare", pages.run).render(
         base=words.name(found.base),
         candidate=words.name(found.candidate),
         cohorts=[
             {
                 "decision": decision_view(comparison, found, ruled.release_rule),
+                "decided_kills": pages.kills.of_release(
+                    comparison.cohort.agent_name, found.candidate
+                ),
                 **_cohort(cohort_view(comparison, found), outcomes),
             }
             for comparison, outcomes in ruled.cohorts

@@ -26,6 +26,8 @@ class HtmlCell(NamedTuple):
     """Before the runs."""
     own_line: bool = False
     """Whether the runs are on a line below the text."""
+    href: str = ""
+    """Where the text leads; '' for nowhere."""
 
 
 class HtmlColumn(NamedTuple):

@@ -4,10 +4,12 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 from tracegrade.terminal.visible import echo
 from tracegrade_lake.out_files import out_file
 from tracegrade_scoring.errors import ReportNotWritten
+from tracegrade_scoring.rendering import words
 
 
 def screen(out: Path | None) -> tuple[int, bool]:
@@ -35,9 +37,17 @@ def is_folder(out: Path, format_: str) -> bool:
     return format_ == "html" and (out.is_dir() or is_new)
 
 
-def say_folder(runs: int, out: Path, name: str) -> None:
-    """Say where pages were written, those of runs counted."""
-    pages = "1 run" if runs == 1 else f"{runs:,} runs"
+class WrittenPages(NamedTuple):
+    """The numbers of pages below an index."""
+
+    runs: int
+    kills: int = 0
+
+
+def say_folder(written: WrittenPages, out: Path, name: str) -> None:
+    """Say where pages were written, those of runs and of kills counted."""
+    pages = words.count(written.runs, "run")
+    pages += f" and {words.count(written.kills, 'kill')}" if written.kills else ""
     echo(f"{name}: {out / 'index.html'}, and pages of {pages}", err=True)
 
 

@@ -53,8 +53,9 @@ def environment(run_page: RunPage = no_page) -> Environment:
         undefined=StrictUndefined,
     )
     made.filters.update(
-        count=words.count, lines=_lines, name=words.name, number=words.number, run=words.run
-    )
+        clip=words.clip, count=words.count, lines=_lines, name=words.name, number=words.number,
+        run=words.run,
+    )  # fmt: skip
     made.globals.update(run_page=run_page, text_table=text_table)
     return made
 

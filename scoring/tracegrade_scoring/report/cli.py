@@ -133,12 +133,14 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
         parse_release_rules(fail_on or (), stored_metric_names(lake, note) if fail_on else ()),
     )
     if out is not None and is_folder(out, format_):
+        from tracegrade_lake import Lake
         from tracegrade_scoring.report.html import render_html
-        from tracegrade_scoring.timeline.folder import write_folder
+        from tracegrade_scoring.timeline.folder import folder_source, write_folder
 
         with opened.opened_report(lake, note, request) as (con, found):
-            runs = write_folder(con, lake, out, partial(render_html, found))
-        say_folder(runs, out, "report")
+            source = folder_source(Lake.open(lake))
+            written = write_folder(con, lake, out, partial(render_html, found), source)
+        say_folder(written, out, "report")
     else:
         found = opened.read_lake(lake, note, request)
         if not long and format_ in {ReportFormat.TERMINAL, ReportFormat.MARKDOWN}:

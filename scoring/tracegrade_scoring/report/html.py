@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from tracegrade_scoring.pictures.graph import sub_goal_graph
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.page import RunPage, no_page, page_style, page_template
+from tracegrade_scoring.rendering.kill_pages import NO_PAGES, KillPages, NamedPages
+from tracegrade_scoring.rendering.page import page_style, page_template
 from tracegrade_scoring.report import plots
 from tracegrade_scoring.report.breakdown import (
     CATEGORY_HEADINGS,
@@ -37,7 +38,6 @@ GOAL_ROWS = 200
 
 TABLES: Final = {
     "decisions_table": decisions_table,
-    "kills_table": kills_table,
     "modes_table": modes_table,
     "parts_table": parts_table,
     "passes_table": passes_table,
@@ -53,15 +53,15 @@ GRAPH_NODES = 60
 """Larger graphs are not drawn; the table lists their sub-goals."""
 
 
-def render_html(report: Report, run_page: RunPage = no_page) -> str:
+def render_html(report: Report, pages: NamedPages = NO_PAGES) -> str:
     """Return the report as the text of one HTML file.
 
     Args:
         report: What to show.
-        run_page: Says where a run that the page names has its own page.
+        pages: The pages of runs and kills that it names.
     """
-    agents = [_agent(agent) for agent in agent_views(report)]
-    return page_template("tracegrade_scoring.report", run_page, **TABLES).render(
+    agents = [_agent(agent, pages.kills) for agent in agent_views(report)]
+    return page_template("tracegrade_scoring.report", pages.run, **TABLES).render(
         agents=agents,
         beside=sum(release.runs.beside for release in report.releases),
         comparing=bool(report.comparisons),
@@ -82,9 +82,11 @@ def render_html(report: Report, run_page: RunPage = no_page) -> str:
     )
 
 
-def _agent(agent: AgentView) -> dict[str, Any]:
+def _agent(agent: AgentView, kills: KillPages) -> dict[str, Any]:
     return {
         "cards": agent.cards,
+        "decided_kills": kills.of_release(*_decided(agent)) if agent.decision else (),
+        "kills": kills_table(agent, kills.address),
         "findings": findings(agent),
         "goals": [_goals(release) for release in agent.releases if release.sub_goals],
         "graphs": [_graphs(release) for release in agent.releases if release.sub_goals],
@@ -97,6 +99,12 @@ def _agent(agent: AgentView) -> dict[str, Any]:
         "tsa_plot": plots.tsa_plot(agent),
         "view": agent,
     }
+
+
+def _decided(agent: AgentView) -> tuple[str | None, str | None]:
+    """Return the agent and the release that the decision is on."""
+    key = agent.releases[-1].key
+    return key.agent_name, key.release
 
 
 def _graphs(release: Release) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The tables of an HTML report that name runs, parts of a release and what was not scored."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.html_table import (
@@ -13,9 +14,13 @@ from tracegrade_scoring.rendering.html_table import (
     html_table,
     text_table,
 )
+from tracegrade_scoring.rendering.kill_pages import KillPage
 from tracegrade_scoring.report.findings import expected, picked, why
+from tracegrade_scoring.report.kills_view import KILL_HEADINGS, KillRow
 from tracegrade_scoring.report.model import Release, WrongDecision
 from tracegrade_scoring.report.view import AgentView
+
+KILLED_COLUMN: Final = KILL_HEADINGS.index("killed")
 
 
 def decisions_table(decisions: Sequence[WrongDecision]) -> HtmlTable:
@@ -92,8 +97,19 @@ def modes_table(agent: AgentView) -> HtmlTable:
     return html_table([*columns, ("First shown in", LONG)], rows)
 
 
-def kills_table(agent: AgentView) -> HtmlTable:
-    """Return the kills on purpose, the worst first."""
+def kills_table(agent: AgentView, kill_page: KillPage) -> HtmlTable:
+    """Return the kills on purpose, the worst first.
+
+    Args:
+        agent: Has them.
+        kill_page: Returns the address of a kill's page.
+    """
     columns = [("Release", NAME), ("Task", NAME), ("Killed", ""), ("At once", NUMBER)]
     columns += [("After recovery", NUMBER), ("Evidence", LONG), ("Judge", NAME)]
-    return html_table(columns, agent.kills)
+    rows = (_kill(row, kill_page(row.trajectory_id, row.kill_point)) for row in agent.kills)
+    return html_table(columns, rows)
+
+
+def _kill(row: KillRow, page: str) -> Iterator[str | HtmlCell]:
+    for place, text in enumerate(row.cells):
+        yield HtmlCell(text, href=page) if place == KILLED_COLUMN else text

@@ -22,6 +22,14 @@ class KillRow(NamedTuple):
     after_recovery: str
     evidence: str
     judge: str
+    trajectory_id: str
+    """The run that was not killed."""
+    kill_point: str | None
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The cells below the headings of a table."""
+        return self.release, *self[1:7]
 
 
 def kill_rows(kills: Iterable[RollbackKill], release: str) -> list[KillRow]:
@@ -35,6 +43,8 @@ def kill_rows(kills: Iterable[RollbackKill], release: str) -> list[KillRow]:
             words.number(kill.after_recovery),
             _evidence(kill),
             words.name(kill.source),
+            kill.trajectory_id,
+            kill.kill_point,
         )
         for kill in kills
     ]

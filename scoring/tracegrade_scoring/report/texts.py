@@ -220,7 +220,7 @@ def _kills(agent: AgentView) -> Iterator[TextBlock]:
     """Yield the kills; on a terminal, of each release, the worst."""
     shown = _first_of_each(agent.kills)
     heads = [GridColumn(each, name=each in {"release", "task", "judge"}) for each in KILL_HEADINGS]
-    yield Grid("Killed on purpose", heads, agent.kills, only={MARKDOWN})
+    yield Grid("Killed on purpose", heads, [row.cells for row in agent.kills], only={MARKDOWN})
     briefs = [
         Brief((row.release, row.after_recovery), row.killed,
               f"task {row.task}, by {row.judge}, {row.at_once} at once", row.evidence)

@@ -57,6 +57,14 @@ def stored_specification(lake: Lake) -> Specification:
     return _stored_fields(lake, {"tools", "tasks"})
 
 
+def readable_specification(lake: Lake) -> Specification:
+    """Return the same; none if another version wrote them."""
+    try:
+        return stored_specification(lake)
+    except TaskFileInvalid:
+        return NO_TASKS
+
+
 def keep_specification(lake: Lake, specification: Specification) -> None:
     """Let the lake keep the specification for later runs; nothing is written if it does."""
     rows = list(_rows(specification))

@@ -1,29 +1,32 @@
-"""A page and, below it in one folder, a page for each run that it names.
+"""A page and, in folders below it, pages of the runs and of the kills that it names."""
 
-An id may be anything that a trace says, so files are named by a digest of it.
-"""
-
-import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
+from tracegrade_lake import Lake
 from tracegrade_queries.engine.relations import copies, put
 from tracegrade_scoring.errors import ReportNotWritten
-from tracegrade_scoring.rendering.output import write_text
-from tracegrade_scoring.rendering.page import RunPage
-from tracegrade_scoring.timeline.html import render_html, run_template
+from tracegrade_scoring.rendering.kill_pages import (
+    KILLS,
+    KillPages,
+    NamedPages,
+    NoKillPages,
+    kill_pages_of,
+)
+from tracegrade_scoring.rendering.output import WrittenPages, write_text
+from tracegrade_scoring.rendering.page_paths import PagePaths, remove_other_pages
+from tracegrade_scoring.tasks.load import Specification
+from tracegrade_scoring.tasks.stored import NO_TASKS, readable_specification
+from tracegrade_scoring.timeline.html import PageLinks, render_html, run_template
 from tracegrade_scoring.timeline.read import read_timeline
 
 INDEX: Final = "index.html"
 RUNS: Final = "runs"
-MOST_RUNS: Final = 200
-"""Runs with a page of their own: the first that the page names."""
 
 _NAMED: Final = "SELECT trajectory_id FROM named_runs"
 _OF_RUN: Final = f"trajectory_id IN ({_NAMED})"
@@ -43,50 +46,57 @@ _ROWS: Final[Mapping[str, str]] = {
 before the others: what a task was seen to need at least is of all its runs."""
 
 
-class RunPages:
-    """Gives each run that a page names an address, up to `MOST_RUNS`, and remembers which."""
+class FolderSource(NamedTuple):
+    """What the pages of a folder need of a lake besides its relations."""
 
-    def __init__(self) -> None:
-        self.paths: dict[str, str] = {}
-        """By trajectory id, in the order in which they were named."""
-
-    def __call__(self, trajectory_id: str) -> str:
-        """Return the address of a run's page; '' for one too many."""
-        if trajectory_id not in self.paths and len(self.paths) < MOST_RUNS:
-            self.paths[trajectory_id] = run_path(trajectory_id)
-        return self.paths.get(trajectory_id, "")
+    specification: Specification = NO_TASKS
+    """The tasks that it was scored against last."""
+    kills: KillPages = NoKillPages()
 
 
-def run_path(trajectory_id: str) -> str:
-    """Return where the page of a run stands, seen from the page that names it."""
-    digest = sha256(trajectory_id.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{RUNS}/{digest[:32]}.html"
+NO_SOURCE: Final = FolderSource()
+
+
+def folder_source(lake: Lake) -> FolderSource:
+    """Return what the pages of a folder need of a lake."""
+    return FolderSource(readable_specification(lake), kill_pages_of(lake))
 
 
 def write_folder(
-    con: DuckDBPyConnection, lake: str, folder: Path, index: Callable[[RunPage], str]
-) -> int:
-    """Write a page and the pages of the runs that it names; return the number of these runs.
+    con: DuckDBPyConnection,
+    lake: str,
+    folder: Path,
+    index: Callable[[NamedPages], str],
+    source: FolderSource = NO_SOURCE,
+) -> WrittenPages:
+    """Write a page and the pages of the runs and kills that it names; return their numbers.
 
-    Pages of runs that an earlier page named are removed, other files stay.
+    Pages of runs and kills that an earlier page named are removed, other files stay.
 
     Args:
         con: Holds the tables of a lake.
         lake: The lake's name for the reader.
         folder: Created if it does not exist.
-        index: Returns the page, given a function that returns the location of a run's page.
+        index: Returns the page, given functions that return the location of other pages.
+        source: What else the pages need.
 
     Raises:
         ReportNotWritten: The folder or a file in it cannot be written.
     """
-    pages = RunPages()
-    page = index(pages)
+    runs = PagePaths(RUNS)
+    page = index(NamedPages(runs, source.kills))
+    for trajectory_id in [*runs.paths]:
+        source.kills.lines(trajectory_id)  # gives its kills their pages
+    kills = dict(source.kills.pages(f"../{INDEX}", runs))
     _make(folder / RUNS)
-    for path, text in _run_pages(con, lake, pages.paths):
+    if kills:
+        _make(folder / KILLS)
+    for path, text in (*kills.items(), *_run_pages(con, lake, runs, source)):
         write_text(folder / path, text)
     write_text(folder / INDEX, page)
-    _remove_others(folder / RUNS, {Path(path).name for path in pages.paths.values()})
-    return len(pages.paths)
+    remove_other_pages(folder / RUNS, runs.paths.values())
+    remove_other_pages(folder / KILLS, kills)
+    return WrittenPages(len(runs.paths), len(kills))
 
 
 def _make(folder: Path) -> None:
@@ -98,24 +108,22 @@ def _make(folder: Path) -> None:
 
 
 def _run_pages(
-    con: DuckDBPyConnection, lake: str, paths: Mapping[str, str]
+    con: DuckDBPyConnection, lake: str, runs: PagePaths, source: FolderSource
 ) -> Iterator[tuple[str, str]]:
     """Yield path and text of the page of each run; the lake is read once for all of them."""
-    put(con, "named_runs", pa.table({"trajectory_id": pa.array(paths, pa.string())}))
-    template = run_template(partial(_page_name, paths))
+    put(con, "named_runs", pa.table({"trajectory_id": pa.array(runs.paths, pa.string())}))
+    template = run_template(partial(_page_name, runs))
     with copies(con, _ROWS):
-        for trajectory_id, path in paths.items():
+        for trajectory_id, path in runs.paths.items():
             timeline = read_timeline(con, lake, trajectory_id)
-            yield path, render_html(timeline, f"../{INDEX}", template)
+            task = source.specification.tasks.get(timeline.run.task_id or "")
+            kills = [
+                line._replace(href=line.href and f"../{line.href}")
+                for line in source.kills.lines(trajectory_id)
+            ]
+            yield path, render_html(timeline, PageLinks(f"../{INDEX}", kills), template, task)
 
 
-def _page_name(paths: Mapping[str, str], trajectory_id: str) -> str:
+def _page_name(runs: PagePaths, trajectory_id: str) -> str:
     """Return the address of a run's page, seen from another run's; '' if it has none."""
-    return paths.get(trajectory_id, "").removeprefix(f"{RUNS}/")
-
-
-def _remove_others(runs: Path, names: Collection[str]) -> None:
-    """Remove pages of runs that are not among these names."""
-    for path in runs.iterdir():
-        if path.name not in names and re.fullmatch(r"[0-9a-f]{32}\.html", path.name):
-            path.unlink(missing_ok=True)
+    return runs.known(trajectory_id).removeprefix(f"{RUNS}/")

@@ -189,6 +189,14 @@ class RunAgent:
     """`start_time` and `end_time` of each model call."""
 
 
+class DeclaredPlan(NamedTuple):
+    """A plan that the agent declared."""
+
+    step_index: int
+    plan: str
+    """JSON, as it was sent."""
+
+
 @dataclass(frozen=True)
 class Timeline:
     """One run with everything that is shown of it."""
@@ -209,6 +217,7 @@ class Timeline:
     """Metrics of users' own, by name."""
     agents: tuple[RunAgent, ...] = ()
     """The agents of its attempt, in the order of their starts; empty for a single one."""
+    plans: tuple[DeclaredPlan, ...] = ()
 
     @property
     def headline(self) -> tuple[RunReason, ...]:

@@ -12,6 +12,7 @@ from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
 from tracegrade_scoring.rendering.rows import read_rows
 from tracegrade_scoring.timeline.agents import attempt_agents
 from tracegrade_scoring.timeline.model import (
+    DeclaredPlan,
     Mark,
     RunAgent,
     RunReason,
@@ -99,6 +100,7 @@ def timeline_queries(
         VERDICTS: {**run_key, "characters": window.characters, "rows": VERDICT_ROWS},
         "timeline_reasons": run_key,
         "timeline_agents": run_key,
+        "timeline_plans": run_key,
         OWN_METRICS: {},
     }
 
@@ -135,6 +137,7 @@ def timeline_of(
         tuple(RunReason(**row) for row in rows["timeline_reasons"]),
         own_metrics(rows[OWN_METRICS]),
         attempt_agents([RunAgent(**row) for row in rows["timeline_agents"]], trajectory_id),
+        tuple(DeclaredPlan(**row) for row in rows["timeline_plans"]),
     )
 
 

@@ -139,6 +139,11 @@ def timeline_view(timeline: Timeline) -> TimelineView:
     )
 
 
+def failed_steps(view: TimelineView) -> frozenset[int]:
+    """Return the indexes of the steps that failed."""
+    return frozenset(step.index for step in view.steps if step.failed)
+
+
 def _headline(timeline: Timeline) -> str:
     """Return the first two reasons of different kinds, behind how the run came out."""
     lead = headline_lead(timeline)

@@ -18,7 +18,7 @@ from tracegrade_scoring.compare.decision.checks import (
 )
 from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE, ShipRule
 from tracegrade_scoring.compare.differences import USAGE_METRICS
-from tracegrade_scoring.compare.model import Compared, Comparison, TaskChange
+from tracegrade_scoring.compare.model import Compared, Comparison, ReasonChange, TaskChange
 from tracegrade_scoring.compare.sign_flips import LEAST_TASKS
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.rendering import words
@@ -113,9 +113,14 @@ def _short(name: str) -> str:
     return words.clip(words.name(name), NAME_LENGTH)
 
 
-def _still_wrong(comparison: Comparison) -> Iterator[str]:
+def still_wrong(comparison: Comparison) -> list[ReasonChange]:
+    """Return why runs of the candidate failed, the most frequent reason first."""
     found = [reason for reason in comparison.reasons if reason.candidate_runs]
-    for reason in sorted(found, key=lambda reason: (-reason.candidate_runs, reason.key)):
+    return sorted(found, key=lambda reason: (-reason.candidate_runs, reason.key))
+
+
+def _still_wrong(comparison: Comparison) -> Iterator[str]:
+    for reason in still_wrong(comparison):
         sentence = words.clip(words.line(reason.sentence), SENTENCE_LENGTH)
         yield f"{reason.candidate_runs:,} {TIMES} {sentence}"
 

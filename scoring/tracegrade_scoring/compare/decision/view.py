@@ -5,7 +5,12 @@ from math import isclose
 from typing import Final, NamedTuple
 
 from tracegrade_scoring.compare.decision.checks import BROKEN, HELD, UNKNOWN
-from tracegrade_scoring.compare.decision.decision import ReleaseDecision, decide_release, named
+from tracegrade_scoring.compare.decision.decision import (
+    ReleaseDecision,
+    decide_release,
+    named,
+    still_wrong,
+)
 from tracegrade_scoring.compare.decision.release_rule import ShipRule
 from tracegrade_scoring.compare.differences import USAGE_METRICS, metric_row
 from tracegrade_scoring.compare.model import Cohort, Compared, Comparison, Comparisons
@@ -22,6 +27,18 @@ ROWS: Final = (
 """Rows that are shown for every release, if they were measured in both."""
 
 
+MOST_EXAMPLES: Final = 3
+"""Runs of each kind that a page links next to the decision."""
+
+
+class RunExample(NamedTuple):
+    """A run of the candidate that shows something that went wrong."""
+
+    sentence: str
+    trajectory_id: str
+    step_index: int | None
+
+
 class DecisionView(NamedTuple):
     """The decision on one cohort; all texts are on one line."""
 
@@ -33,6 +50,8 @@ class DecisionView(NamedTuple):
     """Metric, base, candidate, and how it changed."""
     facts: tuple[tuple[str, str], ...]
     """What changed, what is still wrong, what is not known, and what it takes."""
+    examples: tuple[RunExample, ...]
+    """The first runs to look at: of tasks that fell, then of the most frequent reasons."""
 
 
 def decision_view(comparison: Comparison, of: Comparisons, rule: ShipRule) -> DecisionView:
@@ -43,6 +62,7 @@ def decision_view(comparison: Comparison, of: Comparisons, rule: ShipRule) -> De
         tuple((MARKS[c.verdict], c.verdict, c.text, c.fact) for c in decision.checks),
         tuple(_rows(comparison)),
         tuple(_facts(decision)),
+        tuple(_examples(comparison)),
     )
 
 
@@ -67,6 +87,22 @@ def _facts(decision: ReleaseDecision) -> Iterator[tuple[str, str]]:
         yield "Not known", named(decision.not_known)
     if decision.needed:
         yield "Needed for a decision", named(decision.needed)
+
+
+def _examples(comparison: Comparison) -> Iterator[RunExample]:
+    """Yield a failed run of each task that fell most, and of each reason that explains most."""
+    fell = [task for task in comparison.tasks if (task.success_change or 0.0) < 0]
+    fell = sorted(fell, key=lambda task: task.success_change or 0.0)
+    failed = [task for task in fell if task.failed_runs][:MOST_EXAMPLES]
+    for task in failed:
+        sentence = f"failed {words.name(task.task_id)}, which succeeds less often"
+        yield RunExample(sentence, task.failed_runs[0], None)
+    seen = {task.failed_runs[0] for task in failed}
+    reasons = [each for each in still_wrong(comparison) if each.trajectory_id not in seen]
+    for reason in reasons[:MOST_EXAMPLES]:
+        own = reason.step_trajectory_id in {None, reason.trajectory_id}
+        step = reason.step_index if own else None
+        yield RunExample(words.line(reason.sentence), reason.trajectory_id, step)
 
 
 def _rows(comparison: Comparison) -> Iterator[tuple[str, str, str, str]]:

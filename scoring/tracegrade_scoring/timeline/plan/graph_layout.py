@@ -1,4 +1,4 @@
-"""Positions of a graph's boxes and lines, from graphviz; the explorer draws them itself.
+"""Positions of a graph's boxes and lines, from graphviz; `graph_picture` draws them.
 
 Only numbers are passed to graphviz, with boxes named n0 to n59, so no text of a trace reaches it.
 It is not thread-safe, so one layout is made at a time, and each is cached.

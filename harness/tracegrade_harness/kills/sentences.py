@@ -1,11 +1,14 @@
-"""Sentences on the outcome of kills, with the addresses of their pages."""
+"""Sentences on the outcome of kills."""
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, TypeAlias
 
-from tracegrade_explorer import links
-from tracegrade_explorer.kills.read import KillRecord, kills_of, twins
-from tracegrade_explorer.responses import PageRequest
+from tracegrade_harness.kills.read import KillRecord, twins
 from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.kill_pages import KillLine
+
+KillHref: TypeAlias = Callable[[KillRecord], str]
+"""Returns the address of a kill's page; '' if it has none."""
 
 
 class Headline(NamedTuple):
@@ -19,14 +22,6 @@ class Headline(NamedTuple):
     def text(self) -> str:
         """The whole line."""
         return f"{self.left}{self.rest}"
-
-
-class KillLine(NamedTuple):
-    """A line of a run's page that leads to a kill."""
-
-    text: str
-    href: str
-    good: bool
 
 
 def headline(each: KillRecord) -> Headline:
@@ -63,44 +58,31 @@ def sentence(each: KillRecord) -> str:
     return f"after call {each.boundary}: {left}{score}"
 
 
-def kill_link(each: KillRecord, form: str = "") -> str:
-    """Return the address of a kill's page, or of another form of it; '' if no run names it."""
-    ending = f".{form}" if form else ""
-    if each.trajectory_id is not None:
-        return links.of_run(each.trajectory_id, f"kill{ending}")
-    if each.baseline_trajectory_id is None:
-        return ""
-    address = links.of_run(each.baseline_trajectory_id, f"kill{ending}")
-    return links.with_query(address, [("point", each.kill_point)])
+def kill_lines(kills: Sequence[KillRecord], trajectory_id: str, href: KillHref) -> list[KillLine]:
+    """Return the lines of a run's page: its own kill, or the kills that repeat it.
 
-
-def kill_lines(request: PageRequest, trajectory_id: str) -> list[KillLine]:
-    """Return the lines of a run's page: its own kill, or the kills that repeat it."""
-    kills = kills_of(request)
+    Args:
+        kills: Of the lake, the newest first.
+        trajectory_id: The run.
+        href: Where a kill has its page.
+    """
     own = [each for each in kills if each.trajectory_id == trajectory_id][:1]
     if own:
-        return [KillLine(headline(own[0]).text, kill_link(own[0]), headline(own[0]).good)]
+        return [KillLine(headline(own[0]).text, href(own[0]), headline(own[0]).good)]
     return [
-        KillLine(
-            f"Killed {each.kill_point}, {sentence(each)}", kill_link(each), headline(each).good
-        )
+        KillLine(f"Killed {each.kill_point}, {sentence(each)}", href(each), headline(each).good)
         for each in twins(kills, trajectory_id)
     ]
 
 
-def killed_releases(request: PageRequest) -> list[KillLine]:
-    """Return a line for each agent's release with kills: how many, and how many left something."""
-    by_release: dict[tuple[str, str | None], list[KillRecord]] = {}
-    for each in kills_of(request):
-        by_release.setdefault((each.agent_name, each.release), []).append(each)
-    return [_of_release(*names, kills) for names, kills in by_release.items()]
-
-
-def _of_release(agent_name: str, release: str | None, kills: list[KillRecord]) -> KillLine:
-    judged = [each for each in kills if each.status == "done"]
+def release_sentence(
+    agent_name: str | None, release: str | None, kills: Iterable[KillRecord]
+) -> tuple[str, bool]:
+    """Return how many kills a release has and how many left something, and whether all is well."""
+    found = [*kills]
+    judged = [each for each in found if each.status == "done"]
     left = sum(bool(each.leftovers) for each in judged)
     what = f"{left:,} left something changed" if left else "nothing is left"
     names = " ".join(filter(None, (words.name(agent_name), words.name(release, ""))))
-    given = [("agent", agent_name), *([] if release is None else [("release", release)])]
-    text = f"{names}: {words.count(len(kills), 'kill')}, {len(judged):,} judged, {what}"
-    return KillLine(text, links.with_query("/kills", given), not left and bool(judged))
+    text = f"{names}: {words.count(len(found), 'kill')}, {len(judged):,} judged, {what}"
+    return text, not left and bool(judged)

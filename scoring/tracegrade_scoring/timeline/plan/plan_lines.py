@@ -6,8 +6,8 @@ A plan that only changes the states of items is not a new line. Pure.
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from tracegrade_explorer.run_view.plans import PlanChange, PlanItem
 from tracegrade_scoring.timeline.model import Step
+from tracegrade_scoring.timeline.plan.plans import PlanChange, PlanItem
 
 MOST_LINES: Final = 8
 """Drawn, the last of a run's."""

@@ -12,18 +12,18 @@ from typing import Final
 from markupsafe import Markup
 
 from tracegrade.terminal.visible import visible
-from tracegrade_explorer.run_view.graph_layout import (
+from tracegrade_scoring.pictures.graph import depths
+from tracegrade_scoring.pictures.marks import box, text, text_width
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.timeline.plan.graph_layout import (
     GraphLayout,
     GraphShape,
     PlacedLine,
     placed,
     reduced_edges,
 )
-from tracegrade_explorer.run_view.plan_graph import EXTRA, GoalBox, Square
-from tracegrade_explorer.run_view.plan_lines import PlanLine, PlanMark
-from tracegrade_scoring.pictures.graph import depths
-from tracegrade_scoring.pictures.marks import box, text, text_width
-from tracegrade_scoring.rendering import words
+from tracegrade_scoring.timeline.plan.plan_graph import EXTRA, GoalBox, Square
+from tracegrade_scoring.timeline.plan.plan_lines import PlanLine, PlanMark
 
 WIDE, NARROW = 176, 132
 """Boxes: the latter where there are many columns."""

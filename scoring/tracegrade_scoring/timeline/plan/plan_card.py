@@ -5,16 +5,16 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from tracegrade_explorer.run_view.graph_layout import MOST_BOXES, has_graphviz
-from tracegrade_explorer.run_view.graph_picture import Href, graph_picture, plan_picture
-from tracegrade_explorer.run_view.plan_graph import PlanGoals, RunCalls, summary
-from tracegrade_explorer.run_view.plan_lines import failed_calls, plan_lines
-from tracegrade_explorer.run_view.plans import PlanChange
-from tracegrade_explorer.run_view.served import calls_of, goals_of_tools, served_goals
 from tracegrade_scoring.pictures.graph import depths
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.tasks.model import Task
 from tracegrade_scoring.timeline.model import Timeline
+from tracegrade_scoring.timeline.plan.graph_layout import MOST_BOXES, has_graphviz
+from tracegrade_scoring.timeline.plan.graph_picture import Href, graph_picture, plan_picture
+from tracegrade_scoring.timeline.plan.plan_graph import PlanGoals, RunCalls, summary
+from tracegrade_scoring.timeline.plan.plan_lines import failed_calls, plan_lines
+from tracegrade_scoring.timeline.plan.plans import PlanChange
+from tracegrade_scoring.timeline.plan.served import calls_of, goals_of_tools, served_goals
 
 MANY: Final = f"They are more than {MOST_BOXES} sub-goals, so the table alone shows them."
 NOT_HERE: Final = (

@@ -1,4 +1,4 @@
-"""Reads what the harness wrote of its kills, once for each snapshot.
+"""Reads what the harness wrote of its kills.
 
 The table is small, a row for each trial, and may be of an earlier version.
 """
@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from tracegrade_explorer.responses import PageRequest
 from tracegrade_harness.schema import HARNESS_TRIALS
 from tracegrade_lake import Lake
 from tracegrade_lake.tables import rows_of
@@ -66,14 +65,6 @@ class KillRecord(NamedTuple):
     def key(self) -> tuple[str, str, int, str]:
         """Names shared by the same kill of other releases."""
         return self.task_id, self.agent_name, self.trial, self.kill_point
-
-
-def kills_of(request: PageRequest) -> Sequence[KillRecord]:
-    """Return the kills of a lake, the newest first."""
-    found: Sequence[KillRecord] = request.snapshot.cached(
-        "kills", lambda: read_kills(request.snapshot.lake)
-    )
-    return found
 
 
 def read_kills(lake: Lake) -> Sequence[KillRecord]:
@@ -150,3 +141,10 @@ def twins(kills: Sequence[KillRecord], baseline: str | None) -> list[KillRecord]
         if baseline is not None and kill.baseline_trajectory_id == baseline
     }
     return [newest[point] for point in POINTS if point in newest]
+
+
+def worst_first(kills: Sequence[KillRecord]) -> list[KillRecord]:
+    """Return kills by how much each left, those that were not judged last."""
+    return sorted(
+        kills, key=lambda each: (each.after_recovery is None, each.after_recovery or 0.0)
+    )

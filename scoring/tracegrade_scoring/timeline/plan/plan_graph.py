@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from tracegrade_explorer.run_view.plans import PlanChange, PlanItem
 from tracegrade_scoring.timeline.model import RunSubGoal, Step
+from tracegrade_scoring.timeline.plan.plans import PlanChange, PlanItem
 
 DONE, TRIED, SKIPPED, UNREACHED, UNKNOWN = "done", "tried", "skipped", "never reached", "unknown"
 EXTRA: Final = "extra"
