@@ -38,11 +38,14 @@ STATES = [
 ]  # fmt: skip
 
 
-def lake_of_kills(folder: Path) -> Lake:
+def lake_of_kills(folder: Path, *, scored: bool = False) -> Lake:
     """Return a lake with a run, three kills that repeat it, and one of another release."""
     with closing(Tables()) as tables:
         for release in ("1", "1", "1", "1", "2", "2"):
-            tables.run(release, "worker", task_id="pay", step_count=0)
+            run = tables.run(release, "worker", task_id="pay", step_count=0)
+            if scored:
+                tables.scored(run, "pay")
+                tables.score(run, "success", 1.0 if run == "t1" else 0.0)
         lake = as_lake(tables, folder)
     of_one = {"baseline_trajectory_id": "t1"}
     write(lake, "r1", "s", [

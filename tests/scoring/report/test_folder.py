@@ -12,9 +12,10 @@ from tests.scoring.report.build import START, Tables, as_lake
 from tests.scoring.report.test_hostile import fill_with
 
 from tracegrade.cli import main
-from tracegrade_scoring.rendering.page import RunPage
+from tracegrade_scoring.rendering.kill_pages import NamedPages
+from tracegrade_scoring.rendering.page_paths import MOST_PAGES, PagePaths, page_path
 from tracegrade_scoring.report.html import render_html
-from tracegrade_scoring.timeline.folder import MOST_RUNS, RunPages, run_path, write_folder
+from tracegrade_scoring.timeline.folder import RUNS, write_folder
 
 HOSTILE_ID = "../../../etc/passwd\x00<a href='x'>\u202e.html"
 
@@ -91,15 +92,15 @@ def test_id_of_a_trace_is_no_path(tmp_path: Path) -> None:
         tables.insert("steps", trajectory_id=HOSTILE_ID, step_index=0, kind="answer",
                       content="Done.", start_time=START)  # fmt: skip
         report = tables.report()
-        count = write_folder(
+        written = write_folder(
             tables.con, "lake", tmp_path / "out", lambda pages: render_html(report, pages)
         )
 
     found = sorted(path.relative_to(tmp_path / "out") for path in tmp_path.rglob("*.html"))
-    assert len(found) == count + 1
-    assert Path(run_path(HOSTILE_ID)) in found
-    assert re.fullmatch(r"runs/[0-9a-f]{32}\.html", run_path(HOSTILE_ID))
-    assert "Done." in (tmp_path / "out" / run_path(HOSTILE_ID)).read_text("utf-8")
+    assert len(found) == written.runs + 1
+    assert Path(page_path(RUNS, HOSTILE_ID)) in found
+    assert re.fullmatch(r"runs/[0-9a-f]{32}\.html", page_path(RUNS, HOSTILE_ID))
+    assert "Done." in (tmp_path / "out" / page_path(RUNS, HOSTILE_ID)).read_text("utf-8")
 
 
 def test_written_again_it_holds_no_run_of_before(sample: Tables, tmp_path: Path) -> None:
@@ -108,23 +109,25 @@ def test_written_again_it_holds_no_run_of_before(sample: Tables, tmp_path: Path)
         (tmp_path / "notes.txt").write_text("mine", "utf-8")
         write_folder(sample.con, "lake", tmp_path, partial(_naming, ids))
 
-    assert [path.name for path in (tmp_path / "runs").iterdir()] == [Path(run_path("t2")).name]
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == [
+        Path(page_path(RUNS, "t2")).name
+    ]
     assert (tmp_path / "notes.txt").exists()
 
 
-def _naming(ids: list[str], pages: RunPage) -> str:
+def _naming(ids: list[str], pages: NamedPages) -> str:
     """Return a page that names these runs."""
-    return " ".join(map(pages, ids))
+    return " ".join(map(pages.run, ids))
 
 
 def test_page_names_more_runs_than_have_pages() -> None:
     """The first ones have; the others are named without a link."""
-    pages = RunPages()
-    given = [pages(f"t{place}") for place in range(MOST_RUNS + 1)]
+    pages = PagePaths(RUNS)
+    given = [pages(f"t{place}") for place in range(MOST_PAGES + 1)]
 
     assert given[-1] == ""
-    assert pages("t0") == given[0] == run_path("t0")
-    assert len(pages.paths) == MOST_RUNS
+    assert pages("t0") == given[0] == page_path(RUNS, "t0")
+    assert len(pages.paths) == MOST_PAGES
 
 
 @pytest.mark.slow
