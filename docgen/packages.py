@@ -10,6 +10,7 @@ PACKAGES: Final = (
     "tracegrade_scoring",
     "tracegrade_judges",
     "tracegrade_scale",
+    "tracegrade_testing",
     "tracegrade_harness",
     "tracegrade_explorer",
 )

@@ -31,6 +31,7 @@ PACKAGES = {
     "tracegrade_queries": "queries",
     "tracegrade_scale": "scoring",
     "tracegrade_scoring": "scoring",
+    "tracegrade_testing": "scoring",
 }
 
 

@@ -20,6 +20,7 @@ PACKAGES = (
     "scoring/tracegrade_judges",
     "scoring/tracegrade_scale",
     "scoring/tracegrade_scoring",
+    "scoring/tracegrade_testing",
 )
 FOLDERS = (*PACKAGES, "demo", "docgen", "tests")
 MAX_LINES = 500

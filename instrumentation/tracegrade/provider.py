@@ -158,17 +158,21 @@ def _say_failed(variable: str, name: str, error: Exception) -> None:
 
 
 @guarded
-def init_beside() -> None:
-    """Start as `init` does, before a program that may set a TracerProvider of its own."""
+def init_beside(exporter: SpanExporter | None = None) -> None:
+    """Start as `init` does, before a program that may set a TracerProvider of its own.
+
+    Args:
+        exporter: As for `init`.
+    """
     with _starting, usable_environment():
         provider = _own_provider({})
         if stand_beside(provider):
             state.settings = Settings.from_environment(redact=state.settings.redact, objects=None)
             state.owns_provider = state.may_skip_start = True
-            _write_to(provider, None)
+            _write_to(provider, exporter)
             _reach_out()
             return
-    init()
+    init(exporter=exporter)
 
 
 def _reach_out() -> None:

@@ -27,6 +27,7 @@ FOLDERS: Final[Mapping[str, str]] = {
     "scoring/tracegrade_judges": "judges",
     "scoring/tracegrade_scale": "scale",
     "scoring/tracegrade_scoring": "scoring",
+    "scoring/tracegrade_testing": "testing",
     "demo": "demo",
 }
 """The folder below `tests` that mirrors each package."""

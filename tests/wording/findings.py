@@ -21,6 +21,7 @@ PARTS: Final = {
     "collector/tracegrade_lake": "lake",
     "scoring/tracegrade_judges": "judges",
     "scoring/tracegrade_scale": "scale",
+    "scoring/tracegrade_testing": "testing",
 }
 """Packages that share a folder with another."""
 

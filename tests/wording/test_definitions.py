@@ -15,6 +15,7 @@ PACKAGES = (
     "queries/tracegrade_queries",
     "scoring/tracegrade_judges",
     "scoring/tracegrade_scale",
+    "scoring/tracegrade_testing",
 )
 RETIRED = {
     *("door", "doors", "told", "said", "heard", "spoken", "asked", "kept", "held", "wanted"),

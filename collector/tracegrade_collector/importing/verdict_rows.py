@@ -60,6 +60,12 @@ def add_clean_verdicts(
     return {"added": len(new), "replaced": len(changed), "known": rest}
 
 
+def distinct_rows(verdicts: Sequence[VerdictRecord]) -> pa.Table:
+    """Return the rows of a table that had none: of verdicts with one identity, the last."""
+    by_key = {_key(verdict): verdict for verdict in verdicts}
+    return _table([*by_key.values()], datetime.datetime.now(datetime.UTC).date())
+
+
 def _clean(verdicts: Sequence[VerdictRecord], redactor: Redactor) -> Iterator[VerdictRecord]:
     """Yield the verdicts without secrets in their free texts."""
     texts = [str(verdict.get(key) or "") for verdict in verdicts for key in FREE_TEXTS]

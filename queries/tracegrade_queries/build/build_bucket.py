@@ -38,15 +38,20 @@ def build_bucket(bucket: Bucket[Prices]) -> Outcome:
         split_into_steps(con)
         steps = stage_rows(lake, STEPS, con.table("built_steps").to_arrow_table())
         create_prices(con, bucket.specification)
-        costed = {table.name: stage_rows(lake, table, _costed(con, table)) for table in COSTED}
+        costed = {table.name: stage_rows(lake, table, costed_rows(con, table)) for table in COSTED}
         return Outcome(
             {STEPS.name: steps, **costed},
             {name: con.table(name).to_arrow_table() for name in FOUND},
         )
 
 
-def _costed(con: duckdb.DuckDBPyConnection, table: Table) -> pa.Table:
-    """Return what was built for a table, with its costs."""
+def costed_rows(con: duckdb.DuckDBPyConnection, table: Table) -> pa.Table:
+    """Return what was built for a table, with its costs.
+
+    Args:
+        con: Holds `prices`, and what `split_into_steps` makes.
+        table: One of `COSTED`.
+    """
     work_out_costs(con, table, f"built_{table.name}")
     return with_costs(con, table, f"built_{table.name}").to_arrow_table()
 

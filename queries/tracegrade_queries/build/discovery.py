@@ -224,7 +224,7 @@ def _noticed(lake: Lake, pinned: PinnedLake, unbuilt: Files, limits: Limits) -> 
     with connect_pinned(files, (*RAW, BUILT_TRACES), limits) as con:
         received = _received(con)
         seen = _seen(lake, received)
-        with given(con, "watermarks", _watermarks(seen)):
+        with given(con, "watermarks", watermark_rows(seen)):
             make_table(con, "noticed", query("noticed_traces"))
         known = con.sql("FROM built_traces SEMI JOIN noticed USING (trace_id)")
         return _Noticed(
@@ -283,19 +283,20 @@ def _later(received: Mapping[Source, int], seen: Mapping[Source, int]) -> Mappin
 
 def _find_new_logs(con: duckdb.DuckDBPyConnection, seen: Mapping[Source, int]) -> None:
     """Make `new_logs`, also of records that name no trace."""
-    with given(con, "watermarks", _watermarks(seen)):
+    with given(con, "watermarks", watermark_rows(seen)):
         make_table(con, "new_logs", query("new_logs"))
 
 
 def _find_affected(con: duckdb.DuckDBPyConnection, seen: Mapping[Source, int]) -> None:
     """Make `trace_receipts`, `affected_traces` and `unread_logs` from the engine's views."""
-    with given(con, "watermarks", _watermarks(seen)):
+    with given(con, "watermarks", watermark_rows(seen)):
         make_table(con, "trace_receipts", query("trace_receipts"))
     make_table(con, AFFECTED, query(AFFECTED))
     make_table(con, "unread_logs", query("unread_logs"))
 
 
-def _watermarks(seen: Mapping[Source, int]) -> pa.Table:
+def watermark_rows(seen: Mapping[Source, int]) -> pa.Table:
+    """Return the rows of `watermarks` for the numbers up to which each source is built."""
     return pa.table(
         {
             "signal": pa.array([source.signal for source in seen], pa.string()),

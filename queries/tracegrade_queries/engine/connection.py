@@ -115,7 +115,7 @@ def connect_whole(
     names = sorted({table.name for table in declared}.union(lake.tables()))
     con, pinned = _connect(lake, declared, names, _known(layers), limits)
     _create_lacking_tables(con, layers, {*names})
-    _create_layer_views(con, layers)
+    create_layer_views(con, _known(layers))
     return con, pinned
 
 
@@ -136,8 +136,9 @@ def _create_lacking_tables(
                     con.execute(view_sql(table, None))
 
 
-def _create_layer_views(con: duckdb.DuckDBPyConnection, layers: Sequence[Layer]) -> None:
-    for layer in _known(layers):
+def create_layer_views(con: duckdb.DuckDBPyConnection, layers: Iterable[Layer]) -> None:
+    """Create the views of these layers whose tables are there."""
+    for layer in layers:
         for name in layer.views:
             # Its tables are not there yet, or are of an earlier version until written again.
             with contextlib.suppress(duckdb.BinderException, duckdb.CatalogException):
@@ -281,10 +282,7 @@ def _open_engine(
         con = in_thread(partial(_open_confined, spill, config))
     else:
         con = duckdb.connect(config={**config})
-    con.execute("LOAD icu")  # part of the wheel; without it there are no time zones
-    con.execute("SET GLOBAL TimeZone = 'UTC'")  # of every cursor
-    with contextlib.suppress(duckdb.InvalidInputException):  # a notebook without widgets
-        con.execute("SET enable_progress_bar = false")  # it would write to stdout
+    _set_up(con)
     con.execute("SET GLOBAL parquet_metadata_cache = true")  # files never change
     datasets = {table.relation: table.dataset for table in found.values() if table.dataset}
     for name, dataset in datasets.items():
@@ -295,6 +293,23 @@ def _open_engine(
     con.execute("SET enable_external_access = false")
     con.execute("SET lock_configuration = true")
     return con
+
+
+def connect_in_memory(limits: Limits = NO_LIMITS) -> duckdb.DuckDBPyConnection:
+    """Return an in-memory DuckDB without tables that reads no file and never spills."""
+    con = duckdb.connect(config={**_SETTINGS, **limits.settings(), "temp_directory": ""})
+    _set_up(con)
+    con.execute(f"SET disabled_optimizers = '{_disabled(())}'")
+    con.execute("SET enable_external_access = false")
+    con.execute("SET lock_configuration = true")
+    return con
+
+
+def _set_up(con: duckdb.DuckDBPyConnection) -> None:
+    con.execute("LOAD icu")  # part of the wheel; without it there are no time zones
+    con.execute("SET GLOBAL TimeZone = 'UTC'")  # of every cursor
+    with contextlib.suppress(duckdb.InvalidInputException):  # a notebook without widgets
+        con.execute("SET enable_progress_bar = false")  # it would write to stdout
 
 
 def _open_confined(spill: Path, config: Mapping[str, str | int]) -> duckdb.DuckDBPyConnection:

@@ -21,7 +21,7 @@ _DERIVED: Final = {"position", "metric_hash"}
 
 def store_metrics(lake: Lake, metrics: Sequence[OwnMetric]) -> None:
     """Let the lake keep these definitions; nothing is written if it does."""
-    rows = list(_rows(metrics))
+    rows = list(definition_rows(metrics))
     if rows != _stored_rows(lake):
         lake.replace(METRIC_DEFINITIONS, pa.Table.from_pylist(rows, METRIC_DEFINITIONS.arrow()))
 
@@ -68,7 +68,8 @@ def metrics_of(rows: Sequence[dict[str, Any]], location: str) -> tuple[OwnMetric
         raise MetricInvalid(msg) from error
 
 
-def _rows(metrics: Sequence[OwnMetric]) -> Iterator[dict[str, Any]]:
+def definition_rows(metrics: Sequence[OwnMetric]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `METRIC_DEFINITIONS` of these metrics."""
     for position, metric in enumerate(metrics):
         fields = metric.model_dump(mode="json", exclude={"runs"})
         row = {"position": position, **fields, "metric_hash": metric.hash}

@@ -1,0 +1,130 @@
+"""Scores spans without a lake: builds and scores them in one bucket, in memory.
+
+Its own module because it is what a scoring job does, without what makes a job safe to repeat:
+files, commits, locks and notes. The relations are the same, so the rows are the same. All traces
+count as complete, like those of an import.
+
+Makes:
+    bucket_traces: the traces, for the build and for the scorers
+    watermarks: none, since nothing was built before
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import duckdb
+import pyarrow as pa
+
+from tracegrade_collector.importing.verdict_rows import distinct_rows
+from tracegrade_lake import RAW_LOGS, RAW_SPANS, VERDICTS, Table
+from tracegrade_queries.build.build_bucket import costed_rows
+from tracegrade_queries.build.discovery import watermark_rows
+from tracegrade_queries.build.split import split_into_steps
+from tracegrade_queries.costs.price_list import price_list
+from tracegrade_queries.costs.pricing import COSTED, Prices, create_prices
+from tracegrade_queries.engine.connection import (
+    COUNTED,
+    DEDUPLICATED,
+    Limits,
+    connect_in_memory,
+    create_layer_views,
+)
+from tracegrade_queries.engine.layers import BUILT
+from tracegrade_queries.engine.relations import given, make_table, put
+from tracegrade_queries.engine.sql import QUERIES
+from tracegrade_queries.engine.staged import typed
+from tracegrade_queries.schema import STEPS
+from tracegrade_scoring.job.bucket_rows import divide, steps_read, take_bucket
+from tracegrade_scoring.job.discovery import find_traces
+from tracegrade_scoring.job.score_bucket import STAGED, score_traces
+from tracegrade_scoring.layer import SCORES
+from tracegrade_scoring.metric_definition import METRIC_DEFINITIONS
+from tracegrade_scoring.own_metrics.stored import definition_rows
+from tracegrade_scoring.schema import CUSTOM_SCORES, TRAJECTORY_SCORES
+from tracegrade_scoring.tasks import Specification
+
+ONE_THREAD: Final = Limits(threads=1)
+"""Small tables: more threads cost more than they save."""
+
+_ONE_BUCKET: Final = 2**62
+"""More steps than any traces have."""
+
+_BUILT_TRACES: Final = """
+  SELECT trace_id, first_date AS date, first_ns, last_ns AS received_ns, records, imported
+  FROM trace_receipts
+  WHERE spans > 0
+"""
+
+
+def score_in_memory(
+    spans: pa.Table,
+    logs: pa.Table,
+    specification: Specification,
+    *,
+    prices: Prices | None = None,
+    limits: Limits = ONE_THREAD,
+) -> duckdb.DuckDBPyConnection:
+    """Return an engine that holds what a lake with these spans holds once it is scored.
+
+    Nothing is written. Tables of sums over runs are left out.
+
+    Args:
+        spans: Rows of `raw_spans`, each once.
+        logs: Rows of `raw_logs`.
+        specification: Tasks and tools to score against.
+        prices: Prices of models; None: the built-in list.
+        limits: Limits of the engine. It never spills, so all rows must fit into memory.
+    """
+    con = connect_in_memory(limits)
+    _hold(con, {RAW_SPANS: spans, RAW_LOGS: logs})
+    for name, raw in DEDUPLICATED.items():
+        con.execute(f"CREATE VIEW {name} AS SELECT * FROM {raw} WHERE NOT resent")
+    with con.cursor() as build:
+        known = price_list().in_force().prices if prices is None else prices
+        _hold(con, _built(build, known))
+    con.execute(f"CREATE VIEW {COUNTED} AS {QUERIES.unordered(COUNTED)}")
+    _hold(con, _scored(con, specification))
+    definitions = [*definition_rows(specification.metrics)]
+    _hold(con, {METRIC_DEFINITIONS: _rows_of(METRIC_DEFINITIONS, definitions)})
+    create_layer_views(con, (BUILT, SCORES))
+    return con
+
+
+def _hold(con: duckdb.DuckDBPyConnection, tables: Mapping[Table, pa.Table]) -> None:
+    """Make these the tables of the engine, which all of its cursors read."""
+    for table, rows in tables.items():
+        with given(con, "_incoming", typed(table, rows)):
+            con.execute(f"CREATE TABLE {table.name} AS FROM _incoming")
+
+
+def _rows_of(table: Table, rows: Iterable[Mapping[str, object]]) -> pa.Table:
+    return pa.Table.from_pylist([dict(row) for row in rows], table.arrow())
+
+
+def _built(con: duckdb.DuckDBPyConnection, prices: Prices) -> dict[Table, pa.Table]:
+    """Return what a build makes of all spans."""
+    put(con, "watermarks", watermark_rows({}))
+    make_table(con, "trace_receipts", QUERIES.text("trace_receipts"))
+    make_table(con, "bucket_traces", _BUILT_TRACES)
+    split_into_steps(con)
+    create_prices(con, prices)
+    return {
+        STEPS: con.table("built_steps").to_arrow_table(),
+        **{table: costed_rows(con, table) for table in COSTED},
+        VERDICTS: distinct_rows(con.table("evaluations").to_arrow_table().to_pylist()),
+    }
+
+
+def _scored(con: duckdb.DuckDBPyConnection, specification: Specification) -> dict[Table, pa.Table]:
+    """Return the rows of the score tables; none if there is no run."""
+    with con.cursor() as found:
+        for table in (TRAJECTORY_SCORES, CUSTOM_SCORES):
+            put(found, table.name, table.arrow().empty_table())
+        find_traces(found, specification, now_ns=_ONE_BUCKET)
+        buckets = list(divide(found, _ONE_BUCKET))
+    if not buckets:
+        return {table: table.arrow().empty_table() for table in STAGED}
+    with con.cursor() as scores:
+        put(scores, "bucket_traces", buckets[0])
+        take_bucket(scores, steps_read(specification))
+        return score_traces(scores, specification)

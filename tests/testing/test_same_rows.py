@@ -1,0 +1,80 @@
+"""Spans that are scored in memory give the rows that a lake has after `import` and `score`."""
+
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+from tests.queries.traces import CAPTURES, capture, capture_path, captures, logs_of
+from tests.row_digests import OF_THE_DAY, TABLES
+from tests.testing.agents import TASKS
+
+from tracegrade_collector.encoding.otlp import Encoding, Signal, decode
+from tracegrade_collector.importing.importer import import_files
+from tracegrade_lake import Lake
+from tracegrade_queries.engine.connection import connect
+from tracegrade_scoring.job.in_memory import score_in_memory
+from tracegrade_scoring.job.run_scoring import score
+from tracegrade_scoring.layer import SCORES
+from tracegrade_scoring.tasks import Specification, load
+from tracegrade_scoring.tasks.stored import NO_TASKS
+from tracegrade_testing.requests import CaptureRequests, raw_rows
+
+COMPARED = ("scores", "verdicts", *(name for name in TABLES if name != "release_scores"))
+"""Sums over runs are of a lake alone."""
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """Return a lake into which all captures were imported."""
+    found = Lake.create(tmp_path_factory.mktemp("captures") / "lake")
+    files = [capture_path(name) for name in captures()]
+    import_files(found, [*files, *sorted(CAPTURES.glob("logs/*.json"))], pytest.fail)
+    return found
+
+
+@pytest.fixture(scope="module")
+def raw() -> tuple[pa.Table, pa.Table]:
+    """Return the rows of all captures, as they are scored in memory."""
+    return raw_rows(map(requests, captures()))
+
+
+def rows(con: duckdb.DuckDBPyConnection, name: str) -> list[tuple[object, ...]]:
+    """Return the rows of a table in the order of all their columns."""
+    left_out = ", ".join(column for column in con.table(name).columns if column in OF_THE_DAY)
+    return con.sql(f"SELECT * EXCLUDE ({left_out}) FROM {name} ORDER BY ALL").fetchall()
+
+
+def requests(name: str) -> CaptureRequests:
+    """Return a captured trace as the requests in which it was sent."""
+    spans = decode(capture(name), Signal.TRACES, Encoding.JSON).SerializeToString()
+    logs = [decode(each, Signal.LOGS, Encoding.JSON).SerializeToString() for each in logs_of(name)]
+    return CaptureRequests(spans, b"".join(logs), frozenset())
+
+
+def task_for_all(folder: Path) -> Specification:
+    """Return a task that every run is held against."""
+    path = folder / "tasks.yaml"
+    path.write_text(TASKS.replace("expected:", "match: {user_input: '.*'}\n    expected:", 1))
+    return load([path]).specification
+
+
+@pytest.mark.parametrize(
+    "specified",
+    [
+        pytest.param(False, id="without tasks", marks=pytest.mark.slow),
+        pytest.param(True, id="with a task"),
+    ],
+)
+def test_every_capture_has_the_rows_of_a_lake(
+    lake: Lake, raw: tuple[pa.Table, pa.Table], tmp_path: Path, *, specified: bool
+) -> None:
+    """All dialects, bit for bit: steps, runs, verdicts, scores, evidence and reasons."""
+    specification = task_for_all(tmp_path) if specified else NO_TASKS
+    score(lake, specification)
+
+    with connect(lake, layers=(SCORES,)) as con, score_in_memory(*raw, specification) as found:
+        assert len(captures()) > 50
+        for name in COMPARED:
+            assert rows(found, name) == rows(con, name), name
+        assert rows(con, "scores")
