@@ -134,7 +134,7 @@ def test_whole_text_is_plain(web: TestClient) -> None:
     [
         ("show=failed", ["15"]),
         ("show=plans", ["1", "14"]),
-        ("tool=delegate", ["13"]),
+        ("step_tool=delegate", ["13"]),
         ("find=DISK", ["15"]),
         ("from=15", ["15", "16"]),
         ("from=99", []),

@@ -11,6 +11,7 @@ from tracegrade_explorer.app import Explorer
 from tracegrade_explorer.filters.conditions import matching_runs
 from tracegrade_explorer.filters.grammar import Filter
 from tracegrade_explorer.money.tables import fill_tables
+from tracegrade_explorer.snapshots.index import OF_SUB_AGENTS
 from tracegrade_explorer.snapshots.metric_parts import metric_parts
 from tracegrade_explorer.sql import QUERIES
 from tracegrade_queries.costs.pricing import NO_PRICES
@@ -47,7 +48,8 @@ def con(pages: Explorer) -> DuckDBPyConnection:
     cursor.execute(f"CREATE TEMP TABLE open_runs AS {open_runs}", {"now": MIDNIGHT, **LIMITS})
     cursor.execute(query("verdict_answer"))
     fill_tables(cursor, NO_PRICES)
-    cursor.execute(f"CREATE TEMP TABLE run_totals AS {QUERIES.unordered('run_totals')}")
+    for name in OF_SUB_AGENTS:
+        cursor.execute(f"CREATE TEMP TABLE {name} AS {QUERIES.unordered(name)}")
     cursor.execute(
         "CREATE TEMP TABLE run_positions AS SELECT trajectory_id, date, seq FROM run_index"
     )

@@ -6,7 +6,7 @@ Makes:
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from duckdb import DuckDBPyConnection
@@ -17,9 +17,12 @@ from tracegrade_scoring.run_states import CONDITIONS, TIMELESS, RunState
 
 ENUMS: Final = ("agent_name", "release", "task_id", "task_category", "run_mode", "outcome")
 """Columns of a type of their own, named `<column>_name`, which has the names that there are."""
+ENUM_LISTS: Final = ("models", "tools")
+"""Columns of lists of such names."""
 INDEX_COLUMNS: Final = (
     *("seq", "trajectory_id", "date", "agent_name", "release", "task_id", "task_category"),
-    *("run_mode", "outcome", "conversation_id", "failures", "dialects", "reason"),
+    *("run_mode", "outcome", "conversation_id", "failures", "dialects", "models", "tools"),
+    "reason",
 )
 """Columns of `matching_runs` besides its own; planning with all of the index takes longer."""
 
@@ -156,18 +159,28 @@ def _of_state(state: RunState) -> MatchingRuns:
 
 
 def _named(key: str, column: str, names: tuple[str | None, ...]) -> MatchingRuns:
-    known = [name for name in names if name is not None]
-    values: dict[str, object] = {f"{key}_{position}": name for position, name in enumerate(known)}
-    given = [
-        f"try_cast(${name} AS {column}_name)" if column in ENUMS else f"${name}" for name in values
-    ]
+    values = _known(key, names)
+    given = [*_given(column, values)]
     parts = [f"{column} IN ({', '.join(given)})"] if given else []
     parts += [f"{column} IS NULL"] if None in names else []
     return MatchingRuns(f"({' OR '.join(parts)})", values)
 
 
-def _listed(key: str, column: str, names: tuple[str | None, ...]) -> MatchingRuns:
+def _known(key: str, names: tuple[str | None, ...]) -> dict[str, object]:
+    """Return the names that are known, by the parameter for each."""
     known = [name for name in names if name is not None]
-    parts = [f"list_has_any({column}, ${key}::VARCHAR[])"] if known else []
+    return {f"{key}_{position}": name for position, name in enumerate(known)}
+
+
+def _given(column: str, parameters: Iterable[str]) -> Iterator[str]:
+    """Yield parameters as values of a column; NULL for a name that no run has."""
+    for name in parameters:
+        is_enum = column in ENUMS or column in ENUM_LISTS
+        yield f"try_cast(${name} AS {column}_name)" if is_enum else f"${name}"
+
+
+def _listed(key: str, column: str, names: tuple[str | None, ...]) -> MatchingRuns:
+    values = _known(key, names)
+    parts = [f"list_contains({column}, {name})" for name in _given(column, values)]
     parts += [f"coalesce(len({column}), 0) = 0"] if None in names else []
-    return MatchingRuns(f"({' OR '.join(parts)})", {key: known} if known else {})
+    return MatchingRuns(f"({' OR '.join(parts)})", values)

@@ -30,7 +30,9 @@ TEXTS: Final[Mapping[str, str]] = {
     "reason": "reason",
 }
 """Keys of names, each with its column of the index."""
-LISTS: Final[Mapping[str, str]] = {"failure": "failures", "dialect": "dialects"}
+LISTS: Final[Mapping[str, str]] = {
+    "failure": "failures", "dialect": "dialects", "model": "models", "tool": "tools",
+}  # fmt: skip
 """Keys of names that a run may have several times, or not at all."""
 NUMBERS: Final[Mapping[str, str]] = {
     "steps": "step_count",
@@ -61,7 +63,7 @@ UNKNOWN: Final = "~"
 MOST_VALUES: Final = 100
 """In one address; it has 8 kB at most."""
 COLUMNS: Final = ("tsa", "step_efficiency", "sub_goal_completion")
-"""Metrics of a list unless others are asked for."""
+"""Numbers of a list unless others are asked for."""
 MOST_COLUMNS: Final = 8
 
 
@@ -304,13 +306,13 @@ def _settings(given: Mapping[str, str], own: Collection[str], zone: tzinfo) -> d
         found["sort"] = _one_of("sort", key, (STARTED, *NUMBERS, *own))
         found["descending"] = given["sort"].startswith("-")
     if given.get("cols"):
-        found["columns"] = _columns(given["cols"].split(","), (*METRICS, *own))
+        found["columns"] = _columns(given["cols"].split(","), (*NUMBERS, *own))
     return found
 
 
 def _columns(names: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     if len(names) > MOST_COLUMNS:
-        msg = f"cols names {len(names)} metrics; {MOST_COLUMNS} are the most"
+        msg = f"cols names {len(names)} columns; {MOST_COLUMNS} are the most"
         raise BadFilter(msg)
     return tuple(dict.fromkeys(_one_of("cols", name, known) for name in names))
 

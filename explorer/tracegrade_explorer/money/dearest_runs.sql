@@ -2,7 +2,6 @@
 --
 -- Reads:
 --   run_index
---   run_spending
 -- Parameters:
 --   $rows   INTEGER    Rows at most.
 --   $since  TIMESTAMP  When the window begins; NULL: it has the runs of any time.
@@ -20,25 +19,25 @@
 -- Order:
 --   cost_usd DESC, trajectory_id
 SELECT
-  run_index.trajectory_id,
-  run_index.agent_name::VARCHAR AS agent_name,
-  run_index.release::VARCHAR AS release,
-  run_index.request,
-  run_index.step_count,
-  run_spending.cost_usd,
-  run_spending.input_tokens::DOUBLE AS input_tokens,
-  run_spending.output_tokens::DOUBLE AS output_tokens,
-  run_index.duration_ms
-FROM run_spending
-INNER JOIN run_index ON run_spending.seq = run_index.seq
+  trajectory_id,
+  agent_name::VARCHAR AS agent_name,
+  release::VARCHAR AS release,
+  request,
+  step_count,
+  cost_usd,
+  input_tokens::DOUBLE AS input_tokens,
+  output_tokens::DOUBLE AS output_tokens,
+  duration_ms
+FROM run_index
 WHERE
-  run_spending.cost_usd > 0
+  parent_trajectory_id IS NULL
+  AND cost_usd > 0
   AND (
-    $since::TIMESTAMP IS NULL  -- noqa: RF02
+    $since::TIMESTAMP IS NULL
     OR (
-      run_index.start_time >= $since::TIMESTAMP  -- noqa: RF02
-      AND run_index.start_time < $until::TIMESTAMP  -- noqa: RF02
+      start_time >= $since::TIMESTAMP
+      AND start_time < $until::TIMESTAMP
     )
   )
-ORDER BY run_spending.cost_usd DESC, run_index.trajectory_id ASC
+ORDER BY cost_usd DESC, trajectory_id ASC
 LIMIT $rows;

@@ -3,7 +3,6 @@
 -- Reads:
 --   model_spending
 --   run_index
---   run_spending
 -- Parameters:
 --   $since  TIMESTAMP  When the window begins; NULL: it has the runs of any time.
 --   $until  TIMESTAMP  When it ends, itself excluded; NULL as $since.
@@ -22,18 +21,17 @@
 SELECT
   model_spending.model AS name,
   count(*) AS runs,
-  count(run_spending.cost_usd) AS priced,
+  count(run_index.cost_usd) AS priced,
   count(*) FILTER (WHERE model_spending.reason = 'no_price') AS no_price,
   count(*) FILTER (WHERE model_spending.reason = 'no_tokens') AS no_tokens,
   sum(model_spending.cost_usd * coalesce(run_index.sample_weight, 1)) FILTER (
-    WHERE run_spending.cost_usd IS NOT NULL
+    WHERE run_index.cost_usd IS NOT NULL
   ) AS cost_usd,
   sum(model_spending.input_tokens * coalesce(run_index.sample_weight, 1))::DOUBLE AS input_tokens,
   sum(model_spending.output_tokens * coalesce(run_index.sample_weight, 1))::DOUBLE
     AS output_tokens
 FROM model_spending
 INNER JOIN run_index ON model_spending.seq = run_index.seq
-INNER JOIN run_spending ON model_spending.seq = run_spending.seq
 WHERE
   $since::TIMESTAMP IS NULL  -- noqa: RF02
   OR (

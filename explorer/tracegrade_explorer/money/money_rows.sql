@@ -2,7 +2,6 @@
 --
 -- Reads:
 --   run_index
---   run_spending
 -- Parameters:
 --   $grouped_by  VARCHAR    agent | release | task | day.
 --   $midnight    TIMESTAMP  When a day begins, UTC; days are counted from it.
@@ -29,31 +28,30 @@
 WITH of_window AS (
   SELECT
     CASE
-      WHEN $grouped_by = 'agent' THEN run_index.agent_name::VARCHAR  -- noqa: RF02
-      WHEN $grouped_by = 'release' THEN run_index.release::VARCHAR  -- noqa: RF02
-      WHEN $grouped_by = 'task' THEN run_index.task_id::VARCHAR  -- noqa: RF02
+      WHEN $grouped_by = 'agent' THEN agent_name::VARCHAR
+      WHEN $grouped_by = 'release' THEN release::VARCHAR
+      WHEN $grouped_by = 'task' THEN task_id::VARCHAR
       ELSE floor(
-        date_diff('second', $midnight::TIMESTAMP, run_index.start_time) / 86400  -- noqa: RF02
+        date_diff('second', $midnight::TIMESTAMP, start_time) / 86400
       )::BIGINT::VARCHAR
     END AS name,
-    coalesce(run_index.sample_weight, 1) AS weight,
-    run_index.duration_ms,
-    NOT run_index.killed AND NOT run_index.superseded AND run_index.outcome IS NOT NULL
+    coalesce(sample_weight, 1) AS weight,
+    duration_ms,
+    NOT killed AND NOT superseded AND outcome IS NOT NULL
       AS is_known,
-    coalesce(run_index.outcome = 'succeeded', FALSE) AS succeeded,
-    run_spending.input_tokens,
-    run_spending.output_tokens,
-    run_spending.cost_usd,
-    coalesce(run_spending.unpriced, FALSE) AS unpriced
+    coalesce(outcome = 'succeeded', FALSE) AS succeeded,
+    input_tokens,
+    output_tokens,
+    cost_usd,
+    unpriced
   FROM run_index
-  LEFT JOIN run_spending ON run_index.seq = run_spending.seq
   WHERE
-    run_index.parent_trajectory_id IS NULL
+    parent_trajectory_id IS NULL
     AND (
-      $since::TIMESTAMP IS NULL  -- noqa: RF02
+      $since::TIMESTAMP IS NULL
       OR (
-        run_index.start_time >= $since::TIMESTAMP  -- noqa: RF02
-        AND run_index.start_time < $until::TIMESTAMP  -- noqa: RF02
+        start_time >= $since::TIMESTAMP
+        AND start_time < $until::TIMESTAMP
       )
     )
 )

@@ -26,6 +26,8 @@ DEAREST: Final = 6
 TOOLS: Final = 12
 UNPRICED: Final = 6
 DAY: Final = timedelta(days=1)
+COLUMNS: Final = ("duration_ms", "tokens", "cost_usd")
+"""Numbers of the lists that the page leads to."""
 
 
 def money(request: PageRequest) -> PageContent:
@@ -61,7 +63,7 @@ def money(request: PageRequest) -> PageContent:
         "unknown_models": [*_unknown(models)],
         "times": _histogram(times, chosen.window),
         "dearest": [_dear(row) for row in dearest],
-        "tools": [*_tools(tools)],
+        "tools": [*_tools(request, tools, chosen.window)],
         "more_tools": tools[0]["tools"] - len(tools) if tools else 0,
         "zone": chosen.zone,
     }
@@ -207,16 +209,16 @@ def _row(
 
 def _runs(request: PageRequest, name: str | None, group: str, window: TimeWindow) -> str:
     """Return where the runs of a row are listed; '' where no filter has them."""
-    if group == "model" or (group == "day" and name is None):
+    if name is None and group in {"model", "tool", "day"}:
         return ""
     if group != "day":
-        return links.runs(window.runs(Filter({group: (name,)})))
+        return links.runs(window.runs(Filter({group: (name,)}, columns=COLUMNS)))
     began = datetime.combine(date.fromisoformat(str(name)), datetime.min.time(), request.zone)
     since = began.astimezone(UTC).replace(tzinfo=None)
     until = since + DAY
     if window.since and window.until:
         since, until = max(since, window.since), min(until, window.until)
-    return links.runs(Filter(since=since, until=until))
+    return links.runs(Filter(since=since, until=until, columns=COLUMNS))
 
 
 def _unknown(models: Sequence[Row]) -> Iterator[str]:
@@ -240,7 +242,9 @@ def _histogram(times: Sequence[Row], window: TimeWindow) -> Any:
     bins, labels = [], []
     for power in range(first, last + 1):
         low, high = (2.0**power if power else 0.0), 2.0 ** (power + 1)
-        of_bar = window.runs(Filter()).within("duration_ms", low, math.nextafter(high, 0))
+        of_bar = window.runs(Filter(columns=COLUMNS)).within(
+            "duration_ms", low, math.nextafter(high, 0)
+        )
         found = runs.get(power, 0)
         title = f"{words.count(found, 'run')} of {words.duration(low)} to {words.duration(high)}"
         bins.append(Bin(found, links.runs(of_bar), title))
@@ -265,12 +269,15 @@ def _dear(row: Row) -> dict[str, Any]:
     }
 
 
-def _tools(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+def _tools(
+    request: PageRequest, rows: Sequence[Row], window: TimeWindow
+) -> Iterator[dict[str, Any]]:
     most = max((row["sum_ms"] or 0 for row in rows), default=0) or 1
     for row in rows:
         known = row["sum_ms"] is not None
         yield {
             "name": words.name(row["tool_name"], "not recorded"),
+            "href": _runs(request, row["tool_name"], "tool", window),
             "sum": words.duration(row["sum_ms"]) if known else words.NOTHING,
             "bar": bar(row["sum_ms"] / most) if known else "",
             "calls": row["calls"],

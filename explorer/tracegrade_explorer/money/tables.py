@@ -3,7 +3,6 @@
 Windows of time and ways of grouping share them, so that each page is one pass in memory.
 
 Makes:
-    run_spending (from run_index): `run_spending`, as a table
     model_spending (from run_index, run_members, trajectories, usage_costs): `model_spending`,
         as a table
     tool_times (from run_index, run_members, steps): `tool_times`, as a table
@@ -19,7 +18,7 @@ from tracegrade_queries.costs.pricing import NO_PRICES, Prices, create_prices, w
 from tracegrade_queries.schema import TRAJECTORIES
 from tracegrade_scoring.sql import RELATIONS
 
-TABLES: Final = ("run_spending", "model_spending", "tool_times")
+TABLES: Final = ("model_spending", "tool_times")
 
 
 def make_tables(request: PageRequest) -> None:

@@ -1,8 +1,10 @@
 """Values of runs as cells of tables."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
+from tracegrade_explorer.amounts import short, usd
+from tracegrade_explorer.filters.grammar import NUMBERS
 from tracegrade_explorer.responses import PageRequest
 from tracegrade_explorer.snapshots.snapshot import Row
 from tracegrade_scoring.metrics import METRICS, Metric
@@ -14,6 +16,14 @@ from tracegrade_scoring.run_states import RunState
 MARKS: Final = {"succeeded": "✓", "failed": "✗", None: "?"}
 BESIDE: Final = "sent in addition to the run of its trial"
 UNSCORED: Final = "not scored yet"
+UNKNOWN_NUMBERS: Final = {"cost_usd": "no prices"}
+"""Reasons for a number that is not known; others were not recorded."""
+NUMBER_WORDS: Final[Mapping[str, Callable[[float], str]]] = {
+    "cost_usd": usd,
+    "duration_ms": words.duration,
+    "tokens": short,
+}
+"""Writes a number in its unit; others are plain counts."""
 STATE_WORDS: Final[Mapping[RunState, str]] = {
     RunState.RUNNING: "running",
     RunState.SILENT: "silent",
@@ -51,6 +61,14 @@ def metric_cell(row: Row, metric: Metric) -> ListCell:
     if metric.unit == "runs":
         return ListCell("yes" if value else "no")
     return ListCell(words.amount(value, metric.scale))
+
+
+def number_cell(row: Row, key: str) -> ListCell:
+    """Return a number of a run other than a metric; a dash if it is not known, and why."""
+    value = row[NUMBERS[key]]
+    if value is None:
+        return ListCell(words.NOTHING, UNKNOWN_NUMBERS.get(key, "not recorded"))
+    return ListCell(NUMBER_WORDS.get(key, words.number)(value))
 
 
 def outcome_cell(row: Row) -> ListCell:

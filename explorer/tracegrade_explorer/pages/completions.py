@@ -48,7 +48,7 @@ HINTS: Final = {
     "complete": "runs with an end",
     "state": "running, silent, cut off, ended and not scored, or scored",
     "sort": "- before it: largest first",
-    "cols": "metrics shown",
+    "cols": "columns of numbers, as duration_ms,tokens,cost_usd",
 }
 """Hints for settings."""
 

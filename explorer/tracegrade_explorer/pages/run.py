@@ -62,7 +62,7 @@ from tracegrade_scoring.timeline.view import (
     timeline_view,
 )
 
-OWN: Final = ("from", "show", "tool", "find", "queue", "who")
+OWN: Final = ("from", "show", "step_tool", "find", "queue", "who")
 TEXTS: Final = ("arguments", "result", "content")
 PROMPT: Final = "prompt"
 """Text of a step that only the span of its model call holds."""
@@ -145,6 +145,11 @@ def _first(own: dict[str, str]) -> int:
     return int(text)
 
 
+def _chosen_texts(own: dict[str, str]) -> tuple[str, str]:
+    """Return the tool whose steps are asked for, and what their texts contain; '' without."""
+    return own.get("step_tool", ""), own.get("find", "")
+
+
 def _show(own: dict[str, str]) -> str:
     """Return which steps are asked for, a key of `SHOWS`."""
     show = own.get("show", "all")
@@ -170,7 +175,7 @@ def _view(
     chosen = chosen_agent(groups, run_id, own)
     selected = [
         each
-        for each in select_steps(timeline, view, show, own.get("tool", ""), own.get("find", ""))
+        for each in select_steps(timeline, view, show, *_chosen_texts(own))
         if chosen is None or each.index in chosen.steps_of(run_id)
     ]
     calls = run_calls(timeline, failed_steps(view), _task(request, timeline))

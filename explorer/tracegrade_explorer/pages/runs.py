@@ -27,6 +27,7 @@ from tracegrade_explorer.pages.cells import (
     findings_cell,
     metric_cell,
     metrics_of,
+    number_cell,
     outcome_cell,
     state_cell,
 )
@@ -54,6 +55,8 @@ LABELS: Final = {
     "failure": "Failure mode",
     "reason": "Why it failed",
     "dialect": "Dialect",
+    "model": "Model",
+    "tool": "Tool",
     "steps": "Steps",
     "calls": "Tool calls",
     "errors": "Failed calls",
@@ -63,7 +66,10 @@ LABELS: Final = {
     "findings": "Findings",
 }
 """Labels of keys; a metric has its own."""
-SORTED: Final = (("steps", "Steps"), ("errors", "Failed"), ("cost_usd", "Cost"))
+SHORT_LABELS: Final = {"errors": "Failed", "cost_usd": "Cost", "duration_ms": "Duration"}
+"""Labels of columns, where the label of the key is longer."""
+ALWAYS: Final = ("steps", "errors", "cost_usd")
+"""Numbers that every list has, after those that are asked for."""
 OWN: Final = ("add", "low", "high", "typed")
 """Parameters of the forms that extend the filter: a range, or a typed text."""
 ID_BEGINS: Final = re.compile("[0-9a-fA-F]{6,64}")
@@ -177,7 +183,8 @@ def _table(request: PageRequest, run_filter: Filter) -> PageContent:
 
 
 def _columns(run_filter: Filter) -> list[str]:
-    return [*FACTS[1:], STATE, *run_filter.columns]
+    asked = (NUMBERS.get(name, name) for name in run_filter.columns)
+    return [*dict.fromkeys((*FACTS[1:], STATE, *asked))]
 
 
 def _with_typed(request: PageRequest, run_filter: Filter, own: dict[str, str]) -> Filter:
@@ -271,11 +278,20 @@ def _ends(ends: Range | None) -> str:
 def _headings(run_filter: Filter, metrics: Mapping[str, Metric]) -> Iterator[Heading]:
     yield _heading(run_filter, STARTED, "Started, UTC")
     yield from (Heading(text, "", "none") for text in ("Agent", "Release", "Task", "Outcome"))
-    for name in run_filter.columns:
-        yield _heading(run_filter, name, metrics[name].label, metrics[name].meaning)
-    for key, text in SORTED:
-        yield _heading(run_filter, key, text)
+    for key in _number_columns(run_filter):
+        label = SHORT_LABELS.get(key) or label_of(key, metrics)
+        meaning = metrics[key].meaning if key in metrics else ""
+        yield _heading(run_filter, key, label, meaning)
     yield _heading(run_filter, "findings", "Findings")
+
+
+def _number_columns(run_filter: Filter) -> list[str]:
+    """Return the columns of numbers, those first that are asked for."""
+    return [*dict.fromkeys((*run_filter.columns, *ALWAYS))]
+
+
+def _cell(row: Row, key: str, metrics: Mapping[str, Metric]) -> ListCell:
+    return metric_cell(row, metrics[key]) if key in metrics else number_cell(row, key)
 
 
 def _heading(run_filter: Filter, key: str, text: str, title: str = "") -> Heading:
@@ -299,12 +315,7 @@ def _row(row: Row, run_filter: Filter, metrics: Mapping[str, Metric]) -> dict[st
         "outcome": outcome_cell(row),
         "outcome_name": row["outcome"] or "unknown",
         "state": state_cell(row),
-        "metrics": [metric_cell(row, metrics[name]) for name in run_filter.columns],
-        "steps": words.number(row["step_count"]),
-        "errors": words.number(row["error_count"]),
-        "cost": ListCell(words.NOTHING, "no prices")
-        if row["cost_usd"] is None
-        else ListCell(f"{row['cost_usd']:.4f}"),
+        "numbers": [_cell(row, key, metrics) for key in _number_columns(run_filter)],
         "findings": findings_cell(row),
         "found": row["finding_count"] > 0,
         "why": row["why"] or "",
@@ -340,9 +351,10 @@ def _facet_name(run_filter: Filter, key: str, row: Row, count: int) -> FacetName
 
 def _histograms(request: PageRequest, run_filter: Filter) -> Iterator[dict[str, Any]]:
     """Yield how the values of each metric of the list are spread, where there are several."""
+    metrics = metrics_of(request)
     for name in run_filter.columns:
-        metric = metrics_of(request)[name]
-        if metric.unit == "runs":
+        metric = metrics.get(name)
+        if metric is None or metric.unit == "runs":
             continue
         ends = (
             Range(0.0, 1.0) if metric.scale is Scale.SHARE else _ends_of(request, run_filter, name)

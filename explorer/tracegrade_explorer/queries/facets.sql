@@ -1,6 +1,6 @@
 -- The names that a filter's runs have, those with most runs first.
 --
--- A run may have several failure modes and dialects, or none. Only failed runs have a reason.
+-- A run may have several failure modes, dialects, models and tools, or none. Only failed runs have a reason.
 --
 -- Reads:
 --   matching_runs
@@ -8,10 +8,10 @@
 --   $names  BIGINT  Maximum for each facet.
 -- Columns:
 --   facet  VARCHAR  agent | release | task | category | run_mode | outcome | failure | reason |
---                   dialect.
+--                   dialect | model | tool.
 --   name   VARCHAR  NULL: not known. One row for each facet and name.
 --   runs   BIGINT   With this name; all together are the filter's but for failure,
---                   reason and dialect.
+--                   reason, dialect, model and tool.
 --   of     BIGINT   Number of names of the facet, including those left out.
 -- Order:
 --   facet, runs DESC, name
@@ -71,6 +71,20 @@ FROM (
     count(*) AS runs
   FROM (SELECT unnest(dialects) AS dialect FROM matching_runs) AS read_by
   GROUP BY dialect
+  UNION ALL
+  SELECT
+    'model' AS facet,
+    model::VARCHAR AS name,
+    count(*) AS runs
+  FROM (SELECT unnest(models) AS model FROM matching_runs) AS models_of_runs
+  GROUP BY model
+  UNION ALL
+  SELECT
+    'tool' AS facet,
+    tool::VARCHAR AS name,
+    count(*) AS runs
+  FROM (SELECT unnest(tools) AS tool FROM matching_runs) AS tools_of_runs
+  GROUP BY tool
 ) AS counted
 QUALIFY row_number() OVER (PARTITION BY facet ORDER BY runs DESC, name ASC) <= $names
 ORDER BY facet ASC, runs DESC, name ASC;

@@ -8,6 +8,8 @@
 --   run_positions
 --   run_reasons
 --   run_totals
+--   steps
+--   sub_agent_names
 --   superseded_runs
 --   trajectories
 --   trajectory_scores
@@ -53,6 +55,9 @@
 --   unpriced              BOOLEAN    The cost of a model call is not known.
 --   duration_ms           DOUBLE     End less start.
 --   dialects              VARCHAR[]  The dialects that read its spans, sorted.
+--   models                VARCHAR[]  Models that it called, itself or by a sub-agent, sorted; without
+--                                    those that are not recorded.
+--   tools                 VARCHAR[]  Tools, as models.
 --   failures              VARCHAR[]  Failure modes that it shows, sorted; empty if none.
 --   finding_count         INTEGER    Number of findings on its page: wrong and missed decisions,
 --                                    failed calls and failure modes, including those at its
@@ -112,6 +117,18 @@ reasons AS (
     sentence
   FROM run_reasons
   WHERE date BETWEEN $first_date AND $last_date AND rank_in_run = 1 AND success IS FALSE
+),
+
+called AS (
+  SELECT
+    trajectory_id,
+    list(DISTINCT tool_name) AS tools
+  FROM steps
+  WHERE
+    date BETWEEN $first_date AND $last_date
+    AND kind = 'tool_call'
+    AND tool_name IS NOT NULL
+  GROUP BY trajectory_id
 ),
 
 scored_runs AS (
@@ -182,6 +199,15 @@ SELECT
   runs.unpriced,
   runs.duration_ms,
   coalesce(runs.dialects, []) AS dialects,
+  list_sort(
+    list_distinct(
+      list_concat(
+        [usage.model FOR usage IN coalesce(runs.model_usage, [])], sub_agent_names.models
+      )
+    )
+  ) AS models,
+  coalesce(list_sort(list_distinct(list_concat(called.tools, sub_agent_names.tools))), [])
+    AS tools,
   coalesce(modes.failures, []) AS failures,
   coalesce(findings.finding_count, 0)::INTEGER AS finding_count,
   reasons.reason,
@@ -191,6 +217,8 @@ FROM runs
 INNER JOIN run_positions ON runs.trajectory_id = run_positions.trajectory_id
 LEFT JOIN scored_runs ON runs.trajectory_id = scored_runs.trajectory_id
 LEFT JOIN modes ON runs.trajectory_id = modes.trajectory_id
+LEFT JOIN called ON runs.trajectory_id = called.trajectory_id
+LEFT JOIN sub_agent_names ON runs.trajectory_id = sub_agent_names.trajectory_id
 LEFT JOIN findings ON runs.trajectory_id = findings.trajectory_id
 LEFT JOIN reasons ON runs.trajectory_id = reasons.trajectory_id
 LEFT JOIN superseded_runs ON runs.trajectory_id = superseded_runs.trajectory_id

@@ -10,7 +10,7 @@ from tracegrade_explorer.run_view.agents_card import HEADINGS, agents_card, chos
 from tracegrade_explorer.snapshots.snapshot import Row
 from tracegrade_scoring.timeline.agents import AgentGroup
 
-CARRIED: Final = ("show", "tool", "find", "queue")
+CARRIED: Final = ("show", "step_tool", "find", "queue")
 """The parameters of an address that stay when a reader chooses an agent."""
 
 

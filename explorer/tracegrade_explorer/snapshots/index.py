@@ -8,9 +8,10 @@ Makes:
     kept_continued (from continued_runs): the same rows, read once
     open_runs (from steps, trajectories): until when runs without an end count as running
     run_totals (from run_members, trajectories): tokens and cost of runs with sub-agents
+    sub_agent_names (from run_members, steps, trajectories): models and tools of sub-agents
     run_index (from custom_scores, decisions, failed_calls, failures, observed_step_scores,
-        open_runs, run_positions, run_reasons, run_totals, superseded_runs, trajectories,
-        trajectory_scores):
+        open_runs, run_positions, run_reasons, run_totals, steps, sub_agent_names,
+        superseded_runs, trajectories, trajectory_scores):
         `run_facts`, with the value of each metric under its name, NULL unless scored, and the
         reason for NULL in `<metric>_reason`; users' own metrics as in `own_scores`
     request_texts (from run_index): seq, and the beginning of the request in small letters
@@ -22,7 +23,7 @@ from typing import Final, NamedTuple
 
 from duckdb import DuckDBPyConnection
 
-from tracegrade_explorer.filters.conditions import ENUMS
+from tracegrade_explorer.filters.conditions import ENUM_LISTS, ENUMS
 from tracegrade_explorer.sql import QUERIES, query
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.rendering.reasons import REASONS
@@ -34,6 +35,8 @@ PART_RUNS: Final = 50_000
 """Runs of whole dates that are read at a time; more only if one date has more."""
 OBSERVED: Final = ("step_efficiency", "step_ratio")
 """Metrics that are worked out as they are read."""
+OF_SUB_AGENTS: Final = ("run_totals", "sub_agent_names")
+"""Relations of runs with sub-agents."""
 OUTCOMES: Final = ("failed", "succeeded")
 SCORED_NAMES: Final = ("task_id", "task_category")
 """Columns in which scoring's names replace the trace's."""
@@ -70,7 +73,8 @@ def build_index(con: DuckDBPyConnection, max_runs: int) -> None:
         {"now": utc_now(), **LIMITS},
     )
     RELATIONS.make(con, "run_members")
-    con.execute(f"CREATE TEMP TABLE run_totals AS {QUERIES.unordered('run_totals')}")
+    for name in OF_SUB_AGENTS:
+        con.execute(f"CREATE TEMP TABLE {name} AS {QUERIES.unordered(name)}")
     con.execute("CREATE TABLE kept_optima AS FROM observed_optima")
     con.execute("CREATE TEMP VIEW observed_optima AS FROM kept_optima")
     _create_types(con)
@@ -81,7 +85,9 @@ def build_index(con: DuckDBPyConnection, max_runs: int) -> None:
     _keep_texts(con)
     con.execute("DROP VIEW temp.observed_optima; DROP VIEW temp.continued_runs")
     con.execute("DROP TABLE run_positions; DROP TABLE superseded_runs")
-    con.execute("DROP TABLE open_runs; DROP TABLE run_totals; DROP VIEW run_members")
+    con.execute("DROP TABLE open_runs; DROP VIEW run_members")
+    for name in OF_SUB_AGENTS:
+        con.execute(f"DROP TABLE {name}")
 
 
 def _keep_texts(con: DuckDBPyConnection) -> None:
@@ -91,7 +97,7 @@ def _keep_texts(con: DuckDBPyConnection) -> None:
 
 def _create_types(con: DuckDBPyConnection) -> None:
     """Create a type for each column of names, which has those of the lake."""
-    for column in ENUMS:
+    for column in (*ENUMS, *ENUM_LISTS):
         con.execute(
             f"CREATE TYPE {column}_name AS ENUM (SELECT name FROM ({_names(column)}) AS named "
             "WHERE name IS NOT NULL ORDER BY name)"
@@ -103,6 +109,10 @@ def _names(column: str) -> str:
     """Return the query of the names that a column of `run_facts` may have, and of NULL."""
     if column == "outcome":
         return f"SELECT unnest([{_literals(OUTCOMES)}]) AS name"
+    if column == "models":
+        return "SELECT DISTINCT unnest(model_usage).model AS name FROM trajectories"
+    if column == "tools":
+        return "SELECT DISTINCT tool_name AS name FROM steps WHERE kind = 'tool_call'"
     scored = f" UNION SELECT {column} FROM trajectory_scores" if column in SCORED_NAMES else ""
     return f"SELECT DISTINCT {column} AS name FROM trajectories{scored}"
 
@@ -128,7 +138,13 @@ def _create_table(con: DuckDBPyConnection) -> None:
 
 def _rows() -> str:
     """Return the query of the rows of some dates."""
-    facts = ", ".join(f"run_facts.{column}::{column}_name AS {column}" for column in ENUMS)
+    types = {
+        **{column: f"{column}_name" for column in ENUMS},
+        **{column: f"{column}_name[]" for column in ENUM_LISTS},
+    }
+    facts = ", ".join(
+        f"run_facts.{column}::{of_column} AS {column}" for column, of_column in types.items()
+    )
     joins = " ".join(
         f"LEFT JOIN (FROM {table} WHERE date BETWEEN $first_date AND $last_date) AS {table} "
         f"ON run_facts.trajectory_id = {table}.trajectory_id"

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from duckdb import DuckDBPyConnection
 
 from tracegrade_explorer.errors import PageMissing
-from tracegrade_explorer.filters.grammar import Filter
+from tracegrade_explorer.filters.grammar import NUMBERS, Filter
 from tracegrade_explorer.snapshots.snapshot import Row, read, read_matching
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.rendering.times import utc_now
@@ -90,20 +90,21 @@ def count_runs(con: DuckDBPyConnection, run_filter: Filter) -> int:
     return int(row["runs"])
 
 
-def read_runs(con: DuckDBPyConnection, seqs: Sequence[int], metrics: Iterable[str]) -> list[Row]:
+def read_runs(con: DuckDBPyConnection, seqs: Sequence[int], columns: Iterable[str]) -> list[Row]:
     """Return the runs at these places of the index, in this order.
 
     Args:
         con: Holds the index.
         seqs: Places.
-        metrics: Whose values and reasons are wanted.
+        columns: Keys of `NUMBERS`, or metrics of users' own; a metric comes with its reason.
     """
-    names = [*metrics]
-    measured = [c for name in names if name in METRICS for c in (name, f"{name}_reason")]
-    own = [name for name in names if name not in METRICS]
-    columns = dict.fromkeys((*FACTS, *STATE_COLUMNS, *measured, *(OWN_SCORES if own else ())))
+    names = [*columns]
+    measured = [NUMBERS[name] for name in names if name in NUMBERS]
+    reasons = [f"{name}_reason" for name in names if name in METRICS]
+    own = [name for name in names if name not in NUMBERS]
+    wanted = (*FACTS, *STATE_COLUMNS, *measured, *reasons, *(OWN_SCORES if own else ()))
     now = utc_now()
-    found = [_with_state(row, now) for row in _rows_at(con, seqs, columns)]
+    found = [_with_state(row, now) for row in _rows_at(con, seqs, dict.fromkeys(wanted))]
     return [_with_own(row, own) for row in found] if own else found
 
 

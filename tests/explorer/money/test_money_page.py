@@ -18,6 +18,7 @@ from tests.queries.test_pricing import call, run
 from tests.queries.traces import land
 from tests.scoring.report.build import Tables, as_lake
 
+from tracegrade.terminal.visible import visible
 from tracegrade_explorer.amounts import usd
 from tracegrade_lake import Lake
 from tracegrade_queries.costs.price_list import price_list
@@ -130,6 +131,83 @@ def test_each_row_opens_as_many_runs(
 
     assert rows
     assert [linked(timed, href) for href, _ in rows] == [int(runs) for _, runs in rows]
+
+
+def test_each_model_opens_the_runs_that_called_it(spent: TestClient) -> None:
+    """A model with a name of markup too."""
+    rows = {row["name"]: row["runs"] for row in of(spent, by="model")["rows"]}
+    page = spent.get("/money?window=all&by=model").text
+    found = [*of_table(page, "By model")]
+
+    assert len(found) == len(rows) == 4
+    assert [linked(spent, href) for href, _ in found] == [runs for _, runs in found]
+    assert sorted(runs for _, runs in found) == sorted(rows.values())
+
+
+def test_each_tool_opens_the_runs_that_called_it(timed: TestClient) -> None:
+    """Runs, and in the list their time, tokens and cost."""
+    page = timed.get("/money?window=all").text
+    links = dict(re.findall(r'<a class="code" data-open href="([^"]+)">([^<]+)</a>', page))
+    runs = {html.unescape(name): linked(timed, href)
+            for href, name in links.items()}  # fmt: skip
+
+    assert runs == {"look": 15, visible(HOSTILE): 15}
+    (href, *_) = links
+    listed_page = timed.get(html.unescape(href)).text
+    assert all(f">{text}</a>" in listed_page for text in ("Duration", "Tokens", "Cost"))
+
+
+def test_calls_of_a_sub_agent_belong_to_the_run_that_started_it(tmp_path: Path) -> None:
+    """The run is found by the tools and models of both, the sub-agent by its own alone."""
+    with closing(Tables()) as tables:
+        one = tables.run("1.0", "a", model_usage=[{"model": "large"}])
+        below = tables.run("1.0", "b", parent_trajectory_id=one, model_usage=[{"model": "small"}])
+        called = ((one, "delegate"), (below, "look"), (below, "look"))
+        for place, (run_id, tool) in enumerate(called):
+            tables.insert("steps", trajectory_id=run_id, step_index=place, kind="tool_call",
+                          tool_name=tool, status="ok")  # fmt: skip
+        lake = as_lake(tables, tmp_path / "lake")
+    with closing(explorer(lake)) as pages, closing(pages.latest):
+        web = client(pages)
+        found = {
+            query: [row["agent_name"] for row in web.get(f"/runs.json?{query}").json()["rows"]]
+            for query in (
+                "tool=look", "tool=delegate", "model=small", "tool=look&level=sub_agent",
+                "tool=delegate&level=sub_agent", "model=large&level=sub_agent", "tool=none",
+                "tool=none&tool=look", "tool=~",
+            )
+        }  # fmt: skip
+
+    assert found == {
+        "tool=look": ["a"], "tool=delegate": ["a"], "model=small": ["a"],
+        "tool=look&level=sub_agent": ["b"], "tool=delegate&level=sub_agent": [],
+        "model=large&level=sub_agent": [], "tool=none": [], "tool=none&tool=look": ["a"],
+        "tool=~": [],
+    }  # fmt: skip
+
+
+def test_list_has_the_numbers_that_are_asked_for(spent: TestClient) -> None:
+    """In their order, before those of every list, each once; the CSV and JSON have them too."""
+    query = "cols=cost_usd,duration_ms,tokens&sort=-tokens"
+    page = spent.get(f"/runs?{query}").text
+    rows = spent.get(f"/runs.json?{query}").json()["rows"]
+    tokens = [row["tokens"] for row in rows if row["tokens"] is not None]
+
+    assert re.findall(r'class="num"[^>]*><a [^>]*>([^<]+)</a>', page) == [
+        "Cost", "Duration", "Tokens \u25be", "Steps", "Failed",
+    ]  # fmt: skip
+    assert ">$3.50</td>" in page.replace("\n", "")
+    assert ">1.1 M</td>" in page.replace("\n", "")
+    assert tokens == sorted(tokens, reverse=True)
+    heads = spent.get(f"/runs.csv?{query}").text.splitlines()[0].split(",")
+    assert [heads.count(name) for name in ("cost_usd", "duration_ms", "tokens")] == [1, 1, 1]
+
+
+def of_table(page: str, label: str) -> Iterator[tuple[str, int]]:
+    """Yield the link and the number of runs of each row of the table with this label."""
+    table = page.partition(f'aria-label="{label}"')[2].partition("</table>")[0]
+    for href, runs in re.findall(r'<a data-open href="(/runs[^"]*)">([\d,]+)</a>', table):
+        yield href, int(runs.replace(",", ""))
 
 
 def test_each_bar_of_time_opens_as_many_runs(timed: TestClient) -> None:
