@@ -40,7 +40,10 @@ NAME_SIZE, NOTE_SIZE = 13, 11
 """Font sizes, in pixels."""
 EXTRA_GAP: Final = 6
 MOST_EXTRA: Final = 12
-"""Boxes below the graph."""
+"""Boxes next to the graph, or below it."""
+SIDE_GAP: Final = 30
+MOST_WIDTH: Final = 1_330
+"""Width up to which the picture needs no scrolling on a usual screen."""
 CHIP_HEIGHT, LINE_HEIGHT, LABEL_WIDTH = 20, 46, 34
 CHIP_GAP: Final = 12
 CHIP_CHARACTERS: Final = 26
@@ -79,7 +82,8 @@ def graph_picture(
 
     Args:
         boxes: The sub-goals, at most `MOST_BOXES`.
-        extra: Plan items that are not sub-goals; drawn below the graph.
+        extra: Plan items that are not sub-goals; drawn next to the graph if there is room, else
+            below it.
         deps: The prerequisites of each sub-goal.
         href: Returns the address of a step.
     """
@@ -98,28 +102,36 @@ def graph_picture(
     parts = [part for line in layout.lines for part in _line(line, boxes)]
     for goal, its, (x, y) in zip(boxes, texts, layout.corners, strict=True):
         parts += _box(goal, its, width, x, y, href)
-    below, total_width, total_height = _extra(extra, layout, href)
+    others, total_width, total_height = _extra(extra, layout, href)
     return _drawing(total_width, total_height, "Sub-goals and what each needs before it",
-                    [*parts, *below])  # fmt: skip
+                    [*parts, *others])  # fmt: skip
 
 
 def _extra(
     extra: Sequence[GoalBox], layout: GraphLayout, href: Href
 ) -> tuple[list[Markup], float, float]:
-    """Return the drawing below the graph, and the size of the whole."""
+    """Return the drawing of plan items that are not sub-goals, and the size of the whole."""
     if not extra:
         return [], layout.width, layout.height
-    top = layout.height + EXTRA_GAP + NOTE_LINE
+    x, top = _extra_corner(len(extra), layout)
     counted = f": {MOST_EXTRA} of {len(extra):,}" if len(extra) > MOST_EXTRA else ""
     title = f"in the plan, not in the task{counted}"
-    parts = [_words(0.0, top - 5, title, "goal-note of-extra", NOTE_SIZE)]
-    x, height = 0.0, 0
+    parts = [_words(x, top - 5, title, "goal-note of-extra", NOTE_SIZE)]
+    bottom = layout.height
     for goal in extra[:MOST_EXTRA]:
         its = _text_of(goal, WIDE)
         parts += _box(goal, its, WIDE, x, top, href)
-        height = max(height, its.height(len(goal.squares)))
+        bottom = max(bottom, top + its.height(len(goal.squares)))
         x += WIDE + CHIP_GAP
-    return parts, max(layout.width, x - CHIP_GAP), top + height
+    return parts, max(layout.width, x - CHIP_GAP), bottom
+
+
+def _extra_corner(count: int, layout: GraphLayout) -> tuple[float, float]:
+    """Return where the boxes of that many plan items begin."""
+    across = min(count, MOST_EXTRA) * (WIDE + CHIP_GAP)
+    if layout.width + SIDE_GAP + across <= MOST_WIDTH:
+        return layout.width + SIDE_GAP, float(NOTE_LINE)
+    return 0.0, layout.height + EXTRA_GAP + NOTE_LINE
 
 
 def _text_of(goal: GoalBox, width: int) -> _Text:
