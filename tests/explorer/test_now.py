@@ -8,14 +8,17 @@ from math import comb
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from starlette.testclient import TestClient
 from tests.explorer.lakes import client, explorer
 from tests.scoring.report.build import Tables, as_lake
 from tests.waiting import wait_until
 
-from tracegrade_explorer.now.changes import changes, poisson_p
+from tracegrade_explorer.now.changes import Shares, changes, poisson_p, share_p, share_words
 from tracegrade_explorer.now.windows import BY_NAME, ends_with, usual_window, window_of
 from tracegrade_lake import Lake
+from tracegrade_scoring.compare.beyond_chance import fisher_p
 
 NOW = datetime(2026, 11, 29, 16, 5)  # noqa: DTZ001 - as tables hold times
 HOSTILE = "<script>pay</script>\x1b[31m"
@@ -84,6 +87,69 @@ def test_each_number_opens_as_many_runs(lately: TestClient) -> None:
     assert [linked(lately, href) for href, _ in failed] == [int(count) for _, count in failed]
     assert "no end has come: still running, or cut off" in page
     assert "not known:<br>no task, no label" in page
+
+
+def test_change_since_the_window_before_adds_up(lately: TestClient) -> None:
+    """The window before a day is the day before it; a change of a few runs may be chance."""
+    told = lately.get("/now.json?window=24h").json()
+    since, until = (datetime.fromisoformat(told[end]) for end in ("since", "until"))
+    query = {"since": since - (until - since), "until": since, "agent": HOSTILE}
+    before = lately.get("/runs.json", params=query).json()["rows"]
+    (row,) = (row for row in told["agents"] if row["agent_name"] == HOSTILE)
+
+    solved = sum(run["outcome"] == "succeeded" for run in before)
+    assert (row["known_before"], row["solved_before"]) == (len(before), solved)
+    assert row["calls_before"] == 4 * len(before) == 4 * row["failed_calls_before"]
+    assert (row["median_ms_before"], row["solved_change"]) == (2_000.0, "may be chance")
+    points = f"{100 * (row['solved_share'] - solved / len(before)):+.1f} points, may be chance"
+    page = lately.get("/?window=24h").text
+    assert points in page
+    assert "+0.0 points</span>" in page  # a quarter of the calls failed on both days
+    assert "p95 2.0 s \u00b7 +0%" in page
+
+
+def test_lines_have_a_point_for_each_part_with_runs(lately: TestClient) -> None:
+    """Solved, failed calls and time; the agent without tasks ran in one part alone."""
+    told = lately.get("/now.json?window=7d").json()
+    page = lately.get("/?window=7d").text
+    parts = sum(bar["agent_name"] == HOSTILE for bar in told["bars"])
+    drawn = re.findall(r'<svg class="spark"[^>]*aria-label="([^"]+)"><polyline points="([^"]+)"',
+                       page)  # fmt: skip
+
+    assert [label for label, _ in drawn] == [
+        "Solved over the window", "Failed calls over the window", "Median time over the window",
+    ]  # fmt: skip
+    assert [len(path.split()) for _, path in drawn] == [parts] * 3
+    assert sum(bar["agent_name"] == "chat" for bar in told["bars"]) == 1
+
+
+def test_agent_that_solved_nothing_has_solved_none(tmp_path: Path) -> None:
+    """Its share is 0, which differs from not known; and so is that of each part."""
+    now = datetime.now(UTC).replace(tzinfo=None)
+    with closing(Tables()) as tables:
+        for hours in (1, 3, 30):
+            run = tables.run("1.0", task_id=TASK, start_time=now - timedelta(hours=hours))
+            tables.scored(run, TASK)
+            tables.score(run, "success", 0.0)
+        lake = as_lake(tables, tmp_path / "lake")
+    with closing(explorer(lake)) as shown, closing(shown.latest):
+        web = client(shown)
+        told = web.get("/now.json?window=24h").json()
+        page = web.get("/?window=24h").text
+
+    (row,) = told["agents"]
+    assert (row["solved_share"], row["solved_share_before"], row["solved_change"]) == (
+        0.0, 0.0, "may be chance",
+    )  # fmt: skip
+    assert {bar["solved_share"] for bar in told["bars"]} == {0.0}
+    assert '<span class="big">0.0%</span>' in page
+
+
+def test_window_of_all_runs_has_no_change(lately: TestClient) -> None:
+    """Nothing came before it, and it has no parts."""
+    page = lately.get("/?window=all").text
+    assert "points" not in page
+    assert 'class="spark"' not in page
 
 
 def test_names_of_traces_do_nothing(lately: TestClient) -> None:
@@ -194,6 +260,33 @@ def test_p_value_of_two_counts_is_that_of_coin_flips() -> None:
     assert poisson_p(10, 2, 0.5) == pytest.approx(by_hand)
     assert poisson_p(5, 5, 0.5) == 1.0
     assert poisson_p(40_000, 40_100, 0.5) > 0.5
+
+
+COUNT = st.integers(0, 60)
+
+
+@given(COUNT, COUNT, COUNT, COUNT)
+def test_p_value_of_two_shares_is_exact(
+    solved: int, others: int, solved_before: int, others_before: int
+) -> None:
+    """As by whole numbers."""
+    shares = Shares(solved, solved + others, solved_before, solved_before + others_before)
+    assert share_p(shares) == pytest.approx(fisher_p(*shares))
+
+
+def test_share_of_many_thousand_runs_is_compared_at_once() -> None:
+    """Half a point of 50,000 runs may be chance, two points are not; unknown has no word."""
+    found = share_words(
+        [
+            Shares(29_500, 50_000, 29_300, 50_000),
+            Shares(29_500, 50_000, 28_500, 50_000),
+            Shares(28_500, 50_000, 29_500, 50_000),
+            Shares(0, 0, 3, 3),
+            Shares(3, 3, 0, 0),
+        ]
+    )
+    assert found == ["may be chance", "better", "worse", "", ""]
+    assert share_words([]) == []
 
 
 def test_more_runs_alone_make_no_reason_more_frequent() -> None:

@@ -7,23 +7,29 @@
 --   $since   TIMESTAMP  Start of the window; NULL: it has the runs of any time.
 --   $until   TIMESTAMP  End of the window, excluded; NULL as for $since.
 -- Columns:
---   agent_name   VARCHAR    NULL if none is named. One row each.
---   runs         BIGINT     Runs of the window.
---   failed       BIGINT     Failed runs.
---   known        BIGINT     Runs that count in rates and have a known outcome.
---   solved       BIGINT     Successful runs among the known ones.
---   solved_share DOUBLE     Their share, by sample weight; NULL if none is known.
---   unfinished   BIGINT     Runs whose end has not arrived.
---   looped       BIGINT     Runs that looped.
---   calls        BIGINT     Tool calls.
---   failed_calls BIGINT     Calls with an error, or not executed.
---   median_ms    DOUBLE     Duration that half of the runs do not exceed; NULL if none is known.
---   p95_ms       DOUBLE     Likewise, 95 of 100.
---   cost_usd     DOUBLE     Of the priced, by sample weight; NULL without any.
---   priced       BIGINT     Runs whose cost is known, with that of their sub-agents.
---   tokens       DOUBLE     By sample weight; NULL if none were recorded.
---   releases     VARCHAR[]  Names of releases, the one of the newest run first; empty if none.
---   runs_before  BIGINT     Runs of the window before.
+--   agent_name          VARCHAR   NULL if none is named. One row each.
+--   runs                BIGINT    Runs of the window.
+--   failed              BIGINT    Failed runs.
+--   known               BIGINT    Runs that count in rates and have a known outcome.
+--   solved              BIGINT    Successful runs among the known ones.
+--   solved_share        DOUBLE    Their share, by sample weight; NULL if none is known.
+--   unfinished          BIGINT    Runs whose end has not arrived.
+--   looped              BIGINT    Runs that looped.
+--   calls               BIGINT    Tool calls.
+--   failed_calls        BIGINT    Calls with an error, or not executed.
+--   median_ms           DOUBLE    Duration that half of the runs do not exceed; NULL if not known.
+--   p95_ms              DOUBLE    Likewise, 95 of 100.
+--   cost_usd            DOUBLE    Of the priced, by sample weight; NULL without any.
+--   priced              BIGINT    Runs whose cost is known, with that of their sub-agents.
+--   tokens              DOUBLE    By sample weight; NULL if none were recorded.
+--   releases            VARCHAR[] Names of releases, that of the newest run first; empty if none.
+--   runs_before         BIGINT    Runs of the window before.
+--   known_before        BIGINT    Like known, of the window before, as the next five.
+--   solved_before       BIGINT    Like solved.
+--   solved_share_before DOUBLE    Like solved_share.
+--   calls_before        BIGINT    Like calls.
+--   failed_calls_before BIGINT    Like failed_calls.
+--   median_ms_before    DOUBLE    Like median_ms.
 -- Order:
 --   runs DESC, agent_name
 WITH of_windows AS (
@@ -74,7 +80,9 @@ of_agents AS (
     count(*) FILTER (WHERE is_now AND outcome = 'failed') AS failed,
     count(*) FILTER (WHERE is_now AND is_known) AS known,
     count(*) FILTER (WHERE is_now AND is_known AND outcome = 'succeeded') AS solved,
-    sum(sample_weight) FILTER (WHERE is_now AND is_known AND outcome = 'succeeded')
+    coalesce(
+      sum(sample_weight) FILTER (WHERE is_now AND is_known AND outcome = 'succeeded'), 0
+    )
     / sum(sample_weight) FILTER (WHERE is_now AND is_known) AS solved_share,
     count(*) FILTER (WHERE is_now AND NOT complete) AS unfinished,
     count(*) FILTER (WHERE is_now AND list_contains(failures, 'loop_trap')) AS looped,
@@ -85,7 +93,16 @@ of_agents AS (
     sum(cost_usd * coalesce(sample_weight, 1)) FILTER (WHERE is_now) AS cost_usd,
     count(cost_usd) FILTER (WHERE is_now) AS priced,
     sum(tokens * coalesce(sample_weight, 1)) FILTER (WHERE is_now)::DOUBLE AS tokens,
-    count(*) FILTER (WHERE NOT is_now) AS runs_before
+    count(*) FILTER (WHERE NOT is_now) AS runs_before,
+    count(*) FILTER (WHERE NOT is_now AND is_known) AS known_before,
+    count(*) FILTER (WHERE NOT is_now AND is_known AND outcome = 'succeeded') AS solved_before,
+    coalesce(
+      sum(sample_weight) FILTER (WHERE NOT is_now AND is_known AND outcome = 'succeeded'), 0
+    )
+    / sum(sample_weight) FILTER (WHERE NOT is_now AND is_known) AS solved_share_before,
+    sum(tool_call_count) FILTER (WHERE NOT is_now)::BIGINT AS calls_before,
+    sum(error_count) FILTER (WHERE NOT is_now)::BIGINT AS failed_calls_before,
+    quantile_cont(duration_ms, 0.5) FILTER (WHERE NOT is_now) AS median_ms_before
   FROM of_windows
   GROUP BY agent_name
 )
@@ -107,7 +124,13 @@ SELECT
   of_agents.priced,
   of_agents.tokens,
   coalesce(of_releases.releases, []) AS releases,
-  of_agents.runs_before
+  of_agents.runs_before,
+  of_agents.known_before,
+  of_agents.solved_before,
+  of_agents.solved_share_before,
+  of_agents.calls_before,
+  of_agents.failed_calls_before,
+  of_agents.median_ms_before
 FROM of_agents
 LEFT JOIN of_releases ON of_agents.agent_name IS NOT DISTINCT FROM of_releases.agent_name
 ORDER BY of_agents.runs DESC, agent_name ASC;

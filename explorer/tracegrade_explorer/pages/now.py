@@ -4,10 +4,12 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from markupsafe import Markup
+
 from tracegrade_explorer import links
 from tracegrade_explorer.amounts import short, usd
 from tracegrade_explorer.filters.grammar import Filter, Range
-from tracegrade_explorer.now.changes import Change, changes
+from tracegrade_explorer.now.changes import Change, Shares, changes, share_words
 from tracegrade_explorer.now.windows import TimeWindow
 from tracegrade_explorer.pages.cells import STATE_WORDS
 from tracegrade_explorer.pages.now_releases import changed_releases
@@ -17,7 +19,7 @@ from tracegrade_explorer.pages.window_bar import local_time, window_bar
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, Redirect
 from tracegrade_explorer.snapshots.snapshot import Row, read
 from tracegrade_scoring.metrics import Scale
-from tracegrade_scoring.pictures.small import StripBar
+from tracegrade_scoring.pictures.small import StripBar, spark
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.report.standing import Standing, standing_sentences
 from tracegrade_scoring.run_states import RunState
@@ -27,6 +29,10 @@ AGENTS: Final = 20
 """Shown, those of most runs."""
 WRONG: Final = 10
 """Reasons chosen, and signs."""
+SPARKS: Final = {
+    "solved_share": "Solved", "failed_call_share": "Failed calls", "median_ms": "Median time",
+}  # fmt: skip
+"""Columns of parts of a window that are drawn as lines, with their names."""
 SIGNS: Final = {
     "failed_calls": "a tool call failed",
     "unfinished": "no end has come: still running, or cut off",
@@ -78,7 +84,14 @@ def _read(request: PageRequest, window: TimeWindow) -> tuple[list[Row], list[Row
     if window.bars:
         ends = {"since": window.since, "until": window.until}
         bars = read(request.con, "now_bars", **ends, bucket=window.bucket)
+    for row, word in zip(agents, _solved_words(agents), strict=True):
+        row["solved_change"] = word
     return agents, bars, read(request.con, "now_wrong", **_times(window), rows=WRONG)
+
+
+def _solved_words(agents: Sequence[Row]) -> list[str]:
+    """Return for each agent whether it solved more than in the window before."""
+    return share_words([Shares(*(row[name] for name in Shares._fields)) for row in agents])
 
 
 def _times(window: TimeWindow) -> dict[str, datetime | None]:
@@ -109,6 +122,7 @@ def _agent(
     request: PageRequest, row: Row, bars: Sequence[Row], window: TimeWindow, *, solves: bool
 ) -> dict[str, Any]:
     of_agent = window.runs(Filter({"agent": (row["agent_name"],)}))
+    own = [bar for bar in bars if bar["agent_name"] == row["agent_name"]]
     failed = of_agent.narrowed("outcome", "failed")
     releases = [words.clip(words.name(name), 20) for name in row["releases"][:4]]
     more = len(row["releases"]) - len(releases)
@@ -119,9 +133,9 @@ def _agent(
         "href": links.runs(of_agent),
         "failed": row["failed"],
         "failed_href": links.runs(failed),
-        "bars": [
-            _bar(request, bar, window) for bar in bars if bar["agent_name"] == row["agent_name"]
-        ],
+        "bars": [_bar(request, bar, window) for bar in own],
+        **_sparks(own, window),
+        **_changes(row),
         "parts": window.bars,
         "solved": _solved(row) if solves else "",
         "unfinished": row["unfinished"],
@@ -136,12 +150,49 @@ def _agent(
     }
 
 
+def _sparks(bars: Sequence[Row], window: TimeWindow) -> dict[str, Markup]:
+    """Return lines of what changes over the parts of a window; '' where there is no line."""
+    found = {}
+    for name, label in SPARKS.items():
+        values: list[float | None] = [None] * window.bars
+        for bar in bars:
+            values[bar["place"]] = bar[name]
+        found[f"{name}_spark"] = spark(values, f"{label} over the window")
+    return found
+
+
+def _changes(row: Row) -> dict[str, str]:
+    """Return what changed since the window before, in words; '' where that is not known."""
+    failed, failed_before = (_call_share(row, when) for when in ("", "_before"))
+    points = _points(row["solved_share"], row["solved_share_before"])
+    word = row["solved_change"]
+    median, before = row["median_ms"], row["median_ms_before"]
+    return {
+        "solved_change": f"{points}, {word}" if points and word else "",
+        "solved_word": word,
+        "calls_change": _points(failed, failed_before),
+        "median_change": f"{100 * (median / before - 1):+.0f}%" if median and before else "",
+    }
+
+
+def _call_share(row: Row, when: str) -> float | None:
+    calls = row[f"calls{when}"]
+    return row[f"failed_calls{when}"] / calls if calls else None
+
+
+def _points(share: float | None, before: float | None) -> str:
+    if share is None or before is None:
+        return ""
+    return f"{100 * (share - before):+.1f} points"
+
+
 def _solved(row: Row) -> str:
     return "" if row["solved_share"] is None else words.amount(row["solved_share"], Scale.SHARE)
 
 
 def _failed_calls(row: Row) -> str:
-    return words.amount(row["failed_calls"] / row["calls"], Scale.SHARE) if row["calls"] else ""
+    share = _call_share(row, "")
+    return "" if share is None else words.amount(share, Scale.SHARE)
 
 
 def _cost(row: Row) -> dict[str, str]:

@@ -15,6 +15,7 @@ BIN_WIDTH, HISTOGRAM_HEIGHT = 18, 44
 LEAST_STEP_WIDTH, MOST_STEP_WIDTH, MINIMAP_WIDTH, MINIMAP_HEIGHT = 6, 24, 1_000, 26
 WIDE_BIN, WIDE_HEIGHT, LABEL_HEIGHT = 64, 60, 18
 STRIP_WIDTH, STRIP_HEIGHT, STRIP_FILLED = 240, 34, 0.8
+SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 96, 30, 3
 MOST_STEPS: Final = 2_000
 """Limit of the steps of a minimap; more are drawn together."""
 
@@ -172,6 +173,39 @@ def _upright(runs: int, most: int) -> tuple[float, float]:
     """Return where a bar begins from the top, and its height; some is never nothing."""
     height = max(round((STRIP_HEIGHT - 2) * runs / most, 1), 1.5) if runs else 0.0
     return round(STRIP_HEIGHT - height, 1), height
+
+
+def spark(values: Sequence[float | None], label: str) -> Markup:
+    """Return values in order as a thin line that ends in a dot; '' for fewer than two.
+
+    Args:
+        values: None where there is none; the line goes to the next one.
+        label: What a reader hears of it.
+    """
+    known = [(place, value) for place, value in enumerate(values) if value is not None]
+    if len(known) < 2:
+        return Markup()
+    least, most = min(value for _, value in known), max(value for _, value in known)
+    places = [
+        (_along(place, len(values) - 1), _above(0.5 if least == most else
+                                                (value - least) / (most - least)))
+        for place, value in known
+    ]  # fmt: skip
+    return Markup(
+        '<svg class="spark" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" '
+        'aria-label="{label}"><polyline points="{path}"/><circle cx="{x}" cy="{y}" r="2.5"/></svg>'
+    ).format(
+        w=SPARK_WIDTH, h=SPARK_HEIGHT, label=visible(label), x=places[-1][0], y=places[-1][1],
+        path=" ".join(f"{x},{y}" for x, y in places),
+    )  # fmt: skip
+
+
+def _along(place: int, last: int) -> float:
+    return round(SPARK_EDGE + (SPARK_WIDTH - 2 * SPARK_EDGE) * place / last, 1)
+
+
+def _above(share: float) -> float:
+    return round(SPARK_EDGE + (SPARK_HEIGHT - 2 * SPARK_EDGE) * (1 - share), 1)
 
 
 def minimap(steps: Sequence[MapStep]) -> Markup:
