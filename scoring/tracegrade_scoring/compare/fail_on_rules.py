@@ -5,7 +5,9 @@
 something else of the metric: `low` and `high` (ends of the difference's interval), `base`,
 `candidate` (the values) or `ratio` (candidate / base). `new-failure-mode` breaks if the candidate
 shows a mode that the base never did, `failure-mode-rose` if one rose by more than chance explains.
-`decision` breaks unless the release rule says *ship*.
+`decision` breaks unless the release rule says *ship*. `reopened` breaks if the candidate shows an
+issue that was fixed, `new-issue` if it shows one that no release before it did; `new-issue>2%`
+only if more than this share of the runs of its tasks show it.
 """
 
 import operator
@@ -19,7 +21,9 @@ from tracegrade_scoring.compare.decision.decision import HOLD, NOT_ENOUGH, SHIP,
 from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE, ShipRule
 from tracegrade_scoring.compare.model import Comparison, FailureMode
 from tracegrade_scoring.errors import BadRule
+from tracegrade_scoring.issues.states import NEW, REOPENED
 from tracegrade_scoring.metrics import METRICS
+from tracegrade_scoring.rendering import words
 
 DECISION: Final = "decision"
 BESIDE: Final = ("t_score", "tokens_per_run", "cost_usd_per_run", "steps_per_run")
@@ -132,7 +136,33 @@ class DecisionRule(NamedTuple):
         return RuleOutcome(self.text, verdict, f"{decision.word}{failed and ': '}{failed}")
 
 
-Rule = Limit | ModeRule | DecisionRule
+class IssueRule(NamedTuple):
+    """A condition on issues that the candidate shows."""
+
+    text: str
+    state: str
+    """State of the issues that break it, as of the candidate."""
+    share: float = 0.0
+    """Of runs of its tasks; an issue in fewer does not break it."""
+
+    def judge(self, comparison: Comparison) -> RuleOutcome:
+        """Return whether there is such an issue, and name the first."""
+        found = [
+            f"{issue.issue} {words.line(issue.title)} ({issue.hits:,} of {issue.runs:,} runs)"
+            for issue in comparison.issues
+            if issue.state == self.state and issue.hits / issue.runs > self.share
+        ]
+        more = f", and {words.count(len(found) - NAMED, 'more issue')}" if found[NAMED:] else ""
+        fact = f"{', '.join(found[:NAMED])}{more}" or "none"
+        return RuleOutcome(self.text, "broken" if found else "held", fact)
+
+
+NAMED: Final = 3
+"""Issues that the outcome of a rule names."""
+ISSUE_RULES: Final = (REOPENED, "new-issue")
+_NEW_ISSUE: Final = re.compile(r"new-issue(?:\s*>\s*(?P<percent>\d{1,2}(?:\.\d{1,9})?)\s*%)?")
+
+Rule = Limit | ModeRule | DecisionRule | IssueRule
 
 _MODE_RULES: Final[dict[str, Callable[[FailureMode], bool]]] = {
     "new-failure-mode": lambda mode: mode.is_new,
@@ -172,9 +202,13 @@ def outcomes_of(rules: Sequence[Rule], comparison: Comparison) -> Iterator[RuleO
 def _parse(text: str, known: Sequence[str]) -> Rule:
     if text in _MODE_RULES:
         return ModeRule(text, _MODE_RULES[text])
+    if text == REOPENED:
+        return IssueRule(text, REOPENED)
+    if share := _NEW_ISSUE.fullmatch(text):
+        return IssueRule(text, NEW, float(share["percent"] or 0) / 100)
     bound = parse_bound(text)
     if bound is None:
-        named = [DECISION, *_MODE_RULES]
+        named = [DECISION, *_MODE_RULES, *ISSUE_RULES]
         forms = f"write METRIC<NUMBER, METRIC.FIELD>NUMBER, {' or '.join(named)}"
         hint = did_you_mean(text, named) or forms
         msg = f"the rule '{text}' is not understood; {hint}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,10 +12,13 @@ from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect, open_lake
 from tracegrade_scoring.compare.attempts import KNOWN_ALONE, AttemptCounting, DeclaredTask
 from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE, ShipRule
-from tracegrade_scoring.compare.fail_on_rules import Rule
+from tracegrade_scoring.compare.fail_on_rules import IssueRule, Rule
 from tracegrade_scoring.compare.judge_corrections import measured_judges
+from tracegrade_scoring.compare.model import Comparison, Comparisons
 from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.compare.rule_outcomes import RuledComparison, apply_rules
+from tracegrade_scoring.issue_marks import stored_marks
+from tracegrade_scoring.issues.read import Issue, ShownIssue, read_issues
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.rendering.own_metrics import note_unreadable
 from tracegrade_scoring.statistics.intervals import LEVEL
@@ -60,6 +64,27 @@ def read_comparison(
         return ruled
 
 
+def with_issues(found: Comparisons, issues: Sequence[Issue]) -> Comparisons:
+    """Return a comparison with the issues that the candidate shows in each cohort."""
+    return replace(
+        found,
+        cohorts=tuple(
+            replace(comparison, issues=(*_shown_issues(comparison, found.candidate, issues),))
+            for comparison in found.cohorts
+        ),
+    )
+
+
+def _shown_issues(
+    comparison: Comparison, candidate: str, issues: Sequence[Issue]
+) -> Iterator[ShownIssue]:
+    cohort = (comparison.cohort.agent_name, comparison.cohort.run_mode)
+    for issue in issues:
+        shown = issue.shown_in(candidate) if (issue.agent_name, issue.run_mode) == cohort else None
+        if shown:
+            yield shown
+
+
 @contextmanager
 def opened_comparison(
     location: str | Path,
@@ -77,4 +102,6 @@ def opened_comparison(
     with connect(lake, layers=(SCORES,)) as con:
         note_unreadable(con, note)
         found = read_comparisons(con, str(location), *selection, measured=measured_judges(lake))
+        if any(isinstance(rule, IssueRule) for rule in rules):
+            found = with_issues(found, read_issues(con, stored_marks(lake)))
         yield con, apply_rules(found, rules, release_rule)

@@ -1,10 +1,10 @@
 """Reads the issues of a lake: what its scores and the marks of people say now."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from duckdb import DuckDBPyConnection
 
@@ -26,6 +26,20 @@ from tracegrade_scoring.statistics.intervals import wilson
 
 Cohort: TypeAlias = tuple[str | None, str | None]
 """Agent and run mode."""
+
+
+class ShownIssue(NamedTuple):
+    """An issue that a release shows."""
+
+    issue: str
+    """Its key."""
+    title: str
+    state: str
+    """As of this release."""
+    hits: int
+    """Runs of the release that showed it."""
+    runs: int
+    """Runs of the release, of the tasks that showed it in any release."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +73,8 @@ class Issue:
     """Releases that ran its tasks, in their order."""
     newest: int
     """Place of the newest release of the agent and run mode."""
+    mark: StateMark | None = None
+    """The state that a person set last."""
     owner: str | None = None
     note: str | None = None
 
@@ -67,6 +83,15 @@ class Issue:
         """What went wrong, on one line."""
         title = reason_title(self.kind, self.object)
         return f"{title}: {self.detail}" if self.detail else title
+
+    def shown_in(self, release: str) -> ShownIssue | None:
+        """Return the issue as of a release, without later ones; None if it does not show it."""
+        counts = [*_until(self.releases, release)]
+        if not counts or counts[-1].release != release or not counts[-1].hits:
+            return None
+        last = counts[-1]
+        state = issue_state(counts, last.position, self.mark).name
+        return ShownIssue(self.issue, self.title, state, last.hits, last.runs)
 
     @property
     def first_release(self) -> str | None:
@@ -92,6 +117,14 @@ class Issue:
             "of_runs": last.runs,
             **_rate(last),
         }
+
+
+def _until(counts: Sequence[ReleaseCount], release: str) -> Iterator[ReleaseCount]:
+    """Yield the counts up to a release."""
+    for count in counts:
+        yield count
+        if count.release == release:
+            return
 
 
 _OWN_FACTS: Final = (
@@ -156,12 +189,13 @@ def _issue(
     marks: Sequence[Mapping[str, Any]],
 ) -> Issue:
     newest = len(releases)
-    state = issue_state(counts, newest, _state_mark(marks, releases))
+    mark = _state_mark(marks, releases)
+    state = issue_state(counts, newest, mark)
     decided = {
         name: next((mark[name] for mark in reversed(marks) if mark[name] is not None), None)
         for name in ("owner", "note")
     }
-    return Issue(**row, state=state, releases=tuple(counts), newest=newest, **decided)
+    return Issue(**row, state=state, releases=tuple(counts), newest=newest, mark=mark, **decided)
 
 
 def _state_mark(

@@ -102,3 +102,46 @@ def test_beginning_of_several_keys_names_them(tables: Tables, tmp_path: Path) ->
     ended = tracegrade("issues", "show", "ab", "--lake", lake.location)
     assert "2 issues have keys that begin with 'ab': ab1, ab2" in ended.stderr
     assert tracegrade("issues", "show", "ab1", "--lake", lake.location).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("rule", "status", "fact"),
+    [
+        ("new-issue", 1, "k never called pay (3 of 4 runs)"),
+        ("new-issue>70%", 1, "k never called pay (3 of 4 runs)"),
+        ("new-issue>75%", 0, ""),
+        ("reopened", 0, ""),
+        ("new-issue>x", 2, "is not understood"),
+    ],
+)
+def test_comparison_stops_for_issues(
+    tables: Tables, tmp_path: Path, rule: str, status: int, fact: str
+) -> None:
+    """1.1 shows an issue that 1.0 did not, in 3 of 4 runs."""
+    for release, failures, runs in (("1.0", 0, 9), ("1.1", 3, 4)):
+        for run in add_runs(tables, release, failures, runs):
+            tables.score(run, "success", 1.0, numerator=1.0, denominator=1.0)
+    lake = as_lake(tables, tmp_path / "lake")
+
+    ended = tracegrade("compare", "1.0", "1.1", "--lake", lake.location, "--fail-on", rule)
+    assert ended.returncode == status
+    assert fact in ended.stderr
+
+
+def test_comparison_stops_for_a_reopened_issue_of_the_candidate(
+    tables: Tables, tmp_path: Path
+) -> None:
+    """1.2 shows it again, and 1.3 does as well; neither 1.1 nor a muted issue breaks the rule."""
+    for release, failures, runs in (("1.0", 9, 9), ("1.1", 0, 9), ("1.2", 1, 9), ("1.3", 1, 9)):
+        for run in add_runs(tables, release, failures, runs):
+            tables.score(run, "success", 1.0, numerator=1.0, denominator=1.0)
+    lake = as_lake(tables, tmp_path / "lake")
+
+    def status(base: str, candidate: str) -> object:
+        of_lake = ("--lake", lake.location, "--fail-on", "reopened")
+        return tracegrade("compare", base, candidate, *of_lake).returncode
+
+    pairs = (("1.0", "1.1"), ("1.1", "1.2"), ("1.2", "1.3"))
+    assert [status(*pair) for pair in pairs] == [0, 1, 1]
+    tracegrade("issues", "mark", "k", "--lake", lake.location, "--by", "ann", "--mute")
+    assert [status(*pair) for pair in pairs] == [0, 0, 0]
