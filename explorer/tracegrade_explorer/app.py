@@ -41,6 +41,7 @@ from tracegrade_explorer.money.page import money
 from tracegrade_explorer.pages.compare import compare, nearest
 from tracegrade_explorer.pages.completions import completions
 from tracegrade_explorer.pages.conversations import conversation, conversations
+from tracegrade_explorer.pages.issues import issue, issues, mark_issue
 from tracegrade_explorer.pages.label import label, queue
 from tracegrade_explorer.pages.now import former_overview, now
 from tracegrade_explorer.pages.releases import releases
@@ -141,6 +142,9 @@ PAGES: Final = (
     PageRoute("/releases", releases, SLOW),
     PageRoute("/kills", kills),
     PageRoute("/money", money, SLOW),
+    PageRoute("/issues", issues, SLOW),
+    PageRoute("/issues/{id}", issue, SLOW),
+    PageRoute("/mark-issue", mark_issue, SLOW, ("POST",), LABEL_BYTES),
     PageRoute("/tasks", tasks),
     PageRoute("/tasks/{id:name}", task, SLOW),
     PageRoute("/trends", trends),

@@ -47,9 +47,9 @@ HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-POSTED: Final = re.compile(r"/(sql(/[^/]+)?(\.csv|\.json|\.parquet)?|label|save-query)")
+POSTED: Final = re.compile(r"/(sql(/[^/]+)?(\.csv|\.json|\.parquet)?|label|mark-issue|save-query)")
 """Paths that take a form. All others are only read."""
-WRITES: Final = frozenset({"/label", "/save-query"})
+WRITES: Final = frozenset({"/label", "/mark-issue", "/save-query"})
 """Paths whose form writes."""
 MCP_PATH: Final = "/mcp"
 """The address of the tools of coding agents, if there are any: takes JSON, from programs alone."""

@@ -85,6 +85,16 @@ def task(task_id: str) -> str:
     return f"/tasks/{part(task_id)}"
 
 
+def issue(key: str) -> str:
+    """Return the address of an issue."""
+    return f"/issues/{part(key)}"
+
+
+def issue_form(key: str, form: str) -> str:
+    """Return the address of an issue for programs: json or csv."""
+    return f"/issues/{quote(key, safe='')}.{form}"
+
+
 def conversation(conversation_id: str) -> str:
     """Return the address of a conversation."""
     return f"/conversations/{part(conversation_id)}"

@@ -32,6 +32,7 @@ PAGES: Final = (
     ("/runs", "Runs", "g r"),
     ("/conversations", "Conversations", "g c"),
     ("/releases", "Releases", "g e"),
+    ("/issues", "Issues", "g i"),
     ("/tasks", "Tasks", "g t"),
     ("/money", "Money", "g m"),
     ("/trends", "Trends", "g d"),

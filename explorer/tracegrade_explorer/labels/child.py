@@ -1,8 +1,8 @@
 """The process that writes: `python -m tracegrade_explorer.labels.child LAKE`.
 
 A line of stdin has the rows of a label, which it imports as `tracegrade import` does (redacted,
-each once, one import at a time), or a query to save. It answers each with a line of JSON, and ends
-with stdin.
+each once, one import at a time), a query to save or a mark on an issue. It answers each with a
+line of JSON, and ends with stdin.
 """
 
 import sys
@@ -20,6 +20,7 @@ from tracegrade_collector.importing.import_part import ReadOptions
 from tracegrade_collector.importing.importer import import_files
 from tracegrade_explorer.own_queries import save_query
 from tracegrade_lake import Lake
+from tracegrade_scoring.issue_marks import put_mark
 
 BUSY_SECS: Final = 30.0
 """Time to wait for another import."""
@@ -31,16 +32,20 @@ def main() -> None:
     lake = Lake.open(sys.argv[1])
     for line in sys.stdin.buffer:
         job = orjson.loads(line)
-        answer = _saved(lake, job) if isinstance(job, dict) else _answer(lake, job)
+        answer = _stored(lake, job) if isinstance(job, dict) else _answer(lake, job)
         sys.stdout.buffer.write(orjson.dumps(answer) + b"\n")
         sys.stdout.buffer.flush()
 
 
-def _saved(lake: Lake, job: dict[str, Any]) -> dict[str, Any]:
+def _stored(lake: Lake, job: dict[str, Any]) -> dict[str, Any]:
+    """Save a query or store a mark."""
     try:
-        return save_query(lake, job)
+        if "mark" not in job:
+            return save_query(lake, job)
+        put_mark(lake, job["mark"])
     except (TracegradeError, OSError) as error:
         return {"error": str(error)}
+    return {}
 
 
 def _answer(lake: Lake, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -96,6 +96,17 @@ class LabelWriter:
         job = {"name": name, "text": text, "by": by, "overwrite": overwrite}
         return bool(self._written("query", job)["saved"])
 
+    def mark_issue(self, mark: Mapping[str, Any]) -> None:
+        """Store a mark on an issue in the lake.
+
+        Args:
+            mark: Columns of `issue_marks`, without the time.
+
+        Raises:
+            LabelNotWritten: The process could not.
+        """
+        self._written("mark", {"mark": dict(mark)})
+
     def _written(self, noun: str, job: object) -> dict[str, Any]:
         """Return the answer of the process to a job.
 

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from tracegrade_explorer import links
 from tracegrade_explorer.errors import BadFilter, PageMissing
 from tracegrade_explorer.filters.grammar import Filter, to_pairs, to_query
+from tracegrade_explorer.issues.known import chips_of_run
 from tracegrade_explorer.kills.links import lines_of_run
 from tracegrade_explorer.pages.cells import metrics_of
 from tracegrade_explorer.pages.label import label_card
@@ -212,6 +213,7 @@ def _view(
         **_pager(timeline, run_id, run_filter, own),
         "guessed": "unknown" in found.dialects,
         "same_task": _same_task(timeline),
+        "issues": chips_of_run(request, found.seq),
         "has_success": _has_success(request, timeline),
         "several_turns": len({step.turn or 0 for step in timeline.steps}) > 1,
     }

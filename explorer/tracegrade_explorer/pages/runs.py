@@ -20,6 +20,7 @@ from tracegrade_explorer.filters.grammar import (
     to_query,
 )
 from tracegrade_explorer.filters.typed import typed_pairs
+from tracegrade_explorer.issues.known import IssueChip, news_of_runs
 from tracegrade_explorer.pages.cells import (
     ALL_METRICS,
     STATE_WORDS,
@@ -132,13 +133,14 @@ def runs(request: PageRequest) -> PageResponse:
     page = runs_page(request.con, run_filter)
     count, total = _count(request, run_filter), _count(request, Filter())
     after = page.rows[-1]["trajectory_id"] if page.more else None
+    news = news_of_runs(request, [row["seq"] for row in page.rows])
     view = {
         "run_filter": run_filter,
         "count": count,
         "total": total,
         "chips": [*chips(run_filter, metrics)],
         "headings": [*_headings(run_filter, metrics)],
-        "rows": [_row(row, run_filter, metrics) for row in page.rows],
+        "rows": [_row(row, run_filter, metrics, news.get(row["seq"])) for row in page.rows],
         "facets": [*_facets(request, run_filter, count)],
         "histograms": [*_histograms(request, run_filter)],
         "following": links.runs(run_filter.beginning_after(after)) if after else "",
@@ -303,8 +305,11 @@ def _heading(run_filter: Filter, key: str, text: str, title: str = "") -> Headin
     return Heading(text, links.runs(run_filter.sorted_by(key)), order, title, number)
 
 
-def _row(row: Row, run_filter: Filter, metrics: Mapping[str, Metric]) -> dict[str, Any]:
+def _row(
+    row: Row, run_filter: Filter, metrics: Mapping[str, Metric], news: IssueChip | None
+) -> dict[str, Any]:
     return {
+        "news": news,
         "id": row["trajectory_id"],
         "href": links.run(row["trajectory_id"], run_filter),
         "started": row["start_time"],

@@ -7,6 +7,7 @@
 -- Columns:
 --   issue               VARCHAR    Key of the issue; one row for each issue and trajectory_id.
 --   trajectory_id       VARCHAR    The attempt.
+--   rank_in_run         INTEGER    Of the reason, as in run_reasons.
 --   kind                VARCHAR    Kind of the reason.
 --   object              VARCHAR    Object of the reason; NULL if nothing in particular.
 --   detail              VARCHAR    Class and template of the error; NULL without one.
@@ -25,6 +26,7 @@
 SELECT DISTINCT ON (issue_runs.issue, issue_runs.trajectory_id)
   issue_runs.issue,
   issue_runs.trajectory_id,
+  issue_runs.rank_in_run,
   issue_runs.kind,
   issue_runs.object,
   issue_runs.detail,

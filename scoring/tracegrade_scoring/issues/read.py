@@ -145,6 +145,16 @@ def _rate(count: ReleaseCount) -> dict[str, float]:
     return {"rate": count.hits / count.runs, "low": interval.low, "high": interval.high}
 
 
+class IssueRows(NamedTuple):
+    """What scores say of the issues of a lake, without marks."""
+
+    summaries: Sequence[ResultRow]
+    counts: Mapping[tuple[str, str | None], Sequence[ReleaseCount]]
+    """By issue and run mode."""
+    releases: Mapping[Cohort, Sequence[ResultRow]]
+    """Releases of each agent and run mode, in their order."""
+
+
 def read_issues(con: DuckDBPyConnection, marks: Marks) -> list[Issue]:
     """Return all issues: those of states that need attention first, then those of most runs.
 
@@ -152,6 +162,11 @@ def read_issues(con: DuckDBPyConnection, marks: Marks) -> list[Issue]:
         con: Holds the tables of a scored lake; it gets the relations that `runs_of_issue` reads.
         marks: The marks of people.
     """
+    return with_marks(read_issue_rows(con), marks)
+
+
+def read_issue_rows(con: DuckDBPyConnection) -> IssueRows:
+    """Return what scores say; the connection gets `issue_attempts` and `task_releases`."""
     _make_relations(con)
     counts: dict[tuple[str, str | None], list[ReleaseCount]] = defaultdict(list)
     for row in read_rows(con, "issue_releases"):
@@ -161,14 +176,19 @@ def read_issues(con: DuckDBPyConnection, marks: Marks) -> list[Issue]:
     releases: dict[Cohort, list[ResultRow]] = defaultdict(list)
     for row in read_rows(con, "agent_releases"):
         releases[row["agent_name"], row["run_mode"]].append(row)
+    return IssueRows(read_rows(con, "issue_summaries"), counts, releases)
+
+
+def with_marks(rows: IssueRows, marks: Marks) -> list[Issue]:
+    """Return the issues with their states, in the order of `read_issues`."""
     found = [
         _issue(
             row,
-            counts[row["issue"], row["run_mode"]],
-            releases[row["agent_name"], row["run_mode"]],
+            rows.counts[row["issue"], row["run_mode"]],
+            rows.releases[row["agent_name"], row["run_mode"]],
             marks.get(row["issue"], ()),
         )
-        for row in read_rows(con, "issue_summaries")
+        for row in rows.summaries
     ]
     return sorted(found, key=_order)
 
@@ -191,11 +211,13 @@ def _issue(
     newest = len(releases)
     mark = _state_mark(marks, releases)
     state = issue_state(counts, newest, mark)
-    decided = {
-        name: next((mark[name] for mark in reversed(marks) if mark[name] is not None), None)
-        for name in ("owner", "note")
-    }
+    decided = {name: _newest(marks, name) for name in ("owner", "note")}
     return Issue(**row, state=state, releases=tuple(counts), newest=newest, mark=mark, **decided)
+
+
+def _newest(marks: Sequence[Mapping[str, Any]], name: str) -> Any:
+    """Return the newest value that is not NULL."""
+    return next((mark[name] for mark in reversed(marks) if mark[name] is not None), None)
 
 
 def _state_mark(

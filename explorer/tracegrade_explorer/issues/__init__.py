@@ -1,0 +1,1 @@
+"""Issues of a snapshot, and the runs that show them."""
