@@ -10,6 +10,7 @@ from tests.headers import bare, columns_of, header, parameters_used, relations_r
 from tracegrade_explorer.app import Explorer
 from tracegrade_explorer.filters.conditions import matching_runs
 from tracegrade_explorer.filters.grammar import Filter
+from tracegrade_explorer.issues.known import fill_places
 from tracegrade_explorer.money.tables import fill_tables
 from tracegrade_explorer.snapshots.index import OF_SUB_AGENTS
 from tracegrade_explorer.snapshots.metric_parts import metric_parts
@@ -28,6 +29,7 @@ PARAMETERS = {
     "task_id": "malformed-header", "task_means": False, "text": "x",
     "span_id": "t1", "trace_id": "trace1", "trajectory_id": "t1",
     "labeled": ["t1"], "queue_order": "newest", "source": "human:ann",
+    "issue": "k", "seqs": [1, 2],
     "grouped_by": "agent", "midnight": MIDNIGHT,
     "now": MIDNIGHT, **LIMITS,
     "bucket": timedelta(hours=1), "since": MIDNIGHT, "until": MIDNIGHT + timedelta(days=1),
@@ -48,6 +50,7 @@ def con(pages: Explorer) -> DuckDBPyConnection:
     cursor.execute(f"CREATE TEMP TABLE open_runs AS {open_runs}", {"now": MIDNIGHT, **LIMITS})
     cursor.execute(query("verdict_answer"))
     fill_tables(cursor, NO_PRICES)
+    fill_places(cursor)
     for name in OF_SUB_AGENTS:
         cursor.execute(f"CREATE TEMP TABLE {name} AS {QUERIES.unordered(name)}")
     cursor.execute(

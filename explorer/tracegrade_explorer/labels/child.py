@@ -45,7 +45,7 @@ def _stored(lake: Lake, job: dict[str, Any]) -> dict[str, Any]:
         put_mark(lake, job["mark"])
     except (TracegradeError, OSError) as error:
         return {"error": str(error)}
-    return {}
+    return {"marked": True}
 
 
 def _answer(lake: Lake, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
