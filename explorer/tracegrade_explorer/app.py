@@ -45,9 +45,10 @@ from tracegrade_explorer.pages.issues import issue, issues, mark_issue
 from tracegrade_explorer.pages.label import label, queue
 from tracegrade_explorer.pages.now import former_overview, now
 from tracegrade_explorer.pages.releases import releases
-from tracegrade_explorer.pages.run import run, spans, text
+from tracegrade_explorer.pages.run import run, text
 from tracegrade_explorer.pages.runs import runs
 from tracegrade_explorer.pages.search import search_page
+from tracegrade_explorer.pages.spans import spans
 from tracegrade_explorer.pages.sql import former_queries, save_query, saved_sql, sql
 from tracegrade_explorer.pages.state import state
 from tracegrade_explorer.pages.tasks import task, tasks

@@ -10,6 +10,8 @@ FORMS: Final = ("json", "csv", "parquet", "html")
 """Possible suffixes of an address; `html` means that a dot in the name is not a suffix."""
 LONGEST: Final = 6_000
 """Characters of an address that a page leads to; the guard takes 8,192 bytes."""
+INDENT: Final = "indent"
+"""Parameter of a step's text: JSON comes on several lines."""
 
 
 def with_query(path: str, pairs: Iterable[tuple[str, str]]) -> str:
@@ -39,9 +41,17 @@ def run(trajectory_id: str, run_filter: Filter | None = None, step: int | None =
     return filtered(f"/runs/{part(trajectory_id)}", run_filter and run_filter.runs_alone) + anchor
 
 
-def step_text(trajectory_id: str, step: int, name: str) -> str:
-    """Return the address of one text of a step: arguments, result or content."""
-    return f"/runs/{quote(trajectory_id, safe='')}/steps/{step}/{name}"
+def step_text(trajectory_id: str, step: int, name: str, *, indent: bool = False) -> str:
+    """Return the address of one text of a step: arguments, result or content.
+
+    Args:
+        trajectory_id: The run.
+        step: Its step.
+        name: The text.
+        indent: JSON comes on several lines; else as it was sent.
+    """
+    address = f"/runs/{quote(trajectory_id, safe='')}/steps/{step}/{name}"
+    return f"{address}?{INDENT}=1" if indent else address
 
 
 def of_run(trajectory_id: str, what: str) -> str:

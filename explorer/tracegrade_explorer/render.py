@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 
 from tracegrade.terminal.visible import visible_text
 from tracegrade_explorer import links
+from tracegrade_explorer.json_text import marked_json
 from tracegrade_explorer.responses import PageContent, PageRequest, Site, WrittenJson
 from tracegrade_explorer.snapshots.snapshot import LakeSnapshot
 from tracegrade_harness.kills.folder import kill_styles
@@ -49,7 +50,10 @@ def templates() -> Environment:
     made.loader = ChoiceLoader(
         [PackageLoader(PACKAGE), PackageLoader("tracegrade_scoring.rendering")]
     )
-    made.filters.update(ago=ago, duration=words.duration, lines=_lines, query=_query, time=_time)
+    made.filters.update(
+        ago=ago, duration=words.duration, lines=_lines, marked=marked_json, query=_query,
+        time=_time,
+    )  # fmt: skip
     made.globals.update(bars=bar, link=links, strip=strip, pages=PAGES, tracks=track)
     return made
 
@@ -155,7 +159,8 @@ def style_sheet() -> bytes:
     whole = "\n".join(
         (str(style()), *run_styles(), *kill_styles(), own, f"@media screen {{\n{chosen}\n}}")
     )
-    return re.sub(r"\s*([{};])\s*", r"\1", whole).encode()  # no string of it has these signs
+    whole = re.sub(r"\s*([{};>])\s*", r"\1", whole)  # no string of it has these signs
+    return re.sub(r"([:,])\s+", r"\1", whole).encode()
 
 
 @cache

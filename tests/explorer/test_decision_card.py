@@ -156,7 +156,7 @@ def test_a_missed_call_has_the_same_card(page: Page) -> None:
     """Behind the last step: the expected arguments, and the call that was last instead."""
     card = page.card(3)
     assert "not called:" in card
-    assert "&#34;order&#34;: 7" in card
+    assert "<b>&#34;order&#34;</b>: 7" in card
     assert re.search(r'the last call of the run was.*?refund.*?href="#s4"', card)
     assert page.text.index('id="s5"') < page.text.index('id="missed-1"')
     assert page.text.count('<div class="decision-card">') == 4

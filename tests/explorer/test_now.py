@@ -188,7 +188,7 @@ def test_lake_without_tasks_shows_what_needs_none(tmp_path: Path) -> None:
 def test_newest_release_is_decided_ahead(web: TestClient) -> None:
     """The page does not wait for the comparison, and shows it once it is worked out."""
     assert "Changed since the last release" in web.get("/").text
-    wait_until(lambda: "1.1: not enough runs" in web.get("/").text)
+    wait_until(lambda: ">not enough runs</span>. " in web.get("/").text)
     (pair,) = web.get("/now.json").json()["releases"]
     assert (pair["base"], pair["candidate"], pair["compared"]) == ("1.0", "1.1", True)
 

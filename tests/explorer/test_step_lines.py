@@ -17,6 +17,7 @@ from tracegrade_explorer.run_view.step_lines import LineBlock, line_blocks
 from tracegrade_scoring.timeline.model import Step
 
 HOSTILE = "<script>alert(1)</script>"
+LONG_RESULT = f'{{"rows":[{", ".join(["1.0"] * 300)}],"{HOSTILE}":1}}'
 ANSWER = {"kind": "answer", "content": "Done", "role": "assistant"}
 
 
@@ -91,7 +92,8 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClient, 
         for index in range(5):
             tables.insert("steps", trajectory_id=run, step_index=index, kind="tool_call",
                           tool_name=f"pay{index}", arguments=f'{{"to": "{HOSTILE}"}}',
-                          status="error", error_message=HOSTILE)  # fmt: skip
+                          status="error", error_message=HOSTILE,
+                          result=LONG_RESULT if index == 4 else None)  # fmt: skip
         for index in range(4):
             tables.insert("failed_calls", trajectory_id=run, step_trajectory_id=run,
                           step_index=index, failed_by="status", outcome="lost")  # fmt: skip
@@ -114,6 +116,19 @@ def test_the_heading_says_why_the_run_failed(web: tuple[TestClient, str]) -> Non
     assert '<span class="lead-f">Failed:</span>' in heading
     assert re.findall(r'href="([^"]+)">(\w+) &lt;script', heading) == [("#s2", "lost_call")]
     assert "no_answer &lt;script" in heading
+
+
+def test_json_comes_on_lines_of_its_own(web: tuple[TestClient, str]) -> None:
+    """On the page its beginning; behind the link all of it; else as it was sent."""
+    page = web[0].get(web[1]).text
+    address = f"{web[1]}/steps/4/result"
+    whole = web[0].get(f"{address}?indent=1").text
+
+    assert f'href="{address}?indent=1"' in page
+    assert "{\n  <b>&#34;rows&#34;</b>: [\n    1.0,\n" in page
+    assert whole.startswith('{\n  "rows": [\n    1.0,\n')
+    assert whole.endswith(f'\n  ],\n  "{HOSTILE}": 1\n}}')
+    assert web[0].get(address).text == LONG_RESULT
 
 
 def test_equal_findings_in_a_row_are_one(web: tuple[TestClient, str]) -> None:

@@ -31,6 +31,8 @@ MOST_WHOLE: Final = 40
 MOST_FOUND: Final = 20
 """Turns with a finding that such a page holds."""
 OWN: Final = ("from", "turn")
+OPTIONAL_COLUMNS: Final = ("took", "cost_usd", "label", "agent_name", "release", "start_time")
+"""Columns of the list, each left out if no conversation has a value in it."""
 
 
 class TurnRow(NamedTuple):
@@ -76,16 +78,18 @@ def conversations(request: PageRequest) -> PageResponse:
     found = read_matching(con, "conversations", run_filter, parameters={"rows": most})
     total = found[0]["total"] if found else 0
     rows = [{key: each for key, each in row.items() if key != "total"} for row in found]
+    shown = [
+        {
+            **row,
+            "href": links.conversation(row["name"]),
+            "mark": MARKS[row["outcome"]],
+            "took": words.duration(row["duration_ms"]) if row["duration_ms"] else "",
+        }
+        for row in rows
+    ]
     view = {
-        "rows": [
-            {
-                **row,
-                "href": links.conversation(row["name"]),
-                "mark": MARKS[row["outcome"]],
-                "took": words.duration(row["duration_ms"]) if row["duration_ms"] else "",
-            }
-            for row in rows
-        ],
+        "rows": shown,
+        "filled": {name: any(row[name] for row in shown) for name in OPTIONAL_COLUMNS},
         "total": total,
         "chips": [*chips(run_filter, metrics_of(request))],
     }

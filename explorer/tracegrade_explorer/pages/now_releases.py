@@ -78,4 +78,4 @@ def _compare(request: PageRequest, pair: NewestPair) -> None:
 def _cohorts(found: Comparisons) -> Iterator[dict[str, Any]]:
     for comparison in found.cohorts:
         view = decision_view(comparison, found, DEFAULT_RULE)
-        yield {"headline": view.headline, "rows": view.rows, "facts": view.facts}
+        yield {**view._asdict(), "headline": view.headline}

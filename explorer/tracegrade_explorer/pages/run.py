@@ -1,4 +1,4 @@
-"""`/runs/ID` and its subpages: one run with its steps, whole texts, spans as received."""
+"""`/runs/ID` and its subpages: one run with its steps, whole texts."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
@@ -11,6 +11,7 @@ from tracegrade_explorer import links
 from tracegrade_explorer.errors import BadFilter, PageMissing
 from tracegrade_explorer.filters.grammar import Filter, to_pairs, to_query
 from tracegrade_explorer.issues.known import chips_of_run
+from tracegrade_explorer.json_text import indented, is_json
 from tracegrade_explorer.kills.links import lines_of_run
 from tracegrade_explorer.pages.cells import metrics_of
 from tracegrade_explorer.pages.label import label_card
@@ -71,11 +72,8 @@ NO_PROMPT: Final = "not recorded: the trace does not hold what the model was giv
 OWN_QUERIES: Final = (*("run_evidence", "run_children", "run_decisions", "run_agent_calls"),)
 SHOWS_UNMADE_CALLS: Final = ("all", "calls", "findings")
 """Values of `SHOWS` for calls that were not made."""
-SPANS: Final = 500
-"""Spans on a page; JSON has more."""
 MAIN_SCORES: Final = 6
 """Beside the steps; all are in the table."""
-MOST_SPANS: Final = 20_000
 STEP_COLUMNS: Final = (
     "step_index", "kind", "role", "agent_name", "tool_name", "arguments", "result", "content",
     "status", "error", "sub_goal", "decision", "effect", "model", "input_tokens", "output_tokens",
@@ -426,7 +424,9 @@ def text(request: PageRequest) -> PageResponse:
     if not rows or rows[0][name] is None:
         msg = f"step {step} of run '{found.trajectory_id}' has no {name}"
         raise PageMissing(msg)
-    return PlainText(rows[0][name])
+    whole = rows[0][name]
+    is_indented = links.INDENT in dict(request.pairs) and is_json(whole)
+    return PlainText(indented(whole) if is_indented else whole)
 
 
 def _index(step: str) -> int:
@@ -457,38 +457,3 @@ def _prompt(request: PageRequest) -> str:
         prompt_text(span["attributes"] or {}, orjson.loads(span["events"])) for span in received
     )
     return next(filter(None, texts), NO_PROMPT)
-
-
-def spans(request: PageRequest) -> PageResponse:
-    """Return the spans of a run's trace as they were received."""
-    found = find_run(request.con, request.path["id"])
-    (trace,) = read(request.con, "trace_dates", **found.key)
-    rows = read(
-        request.con, "run_spans", trace_id=trace["trace_id"], first_date=found.date,
-        last_date=trace["last_date"], rows=SPANS if request.form == "html" else MOST_SPANS,
-    )  # fmt: skip
-    begin = min((row["start_ns"] for row in rows if row["start_ns"]), default=0)
-    view = {
-        "run_id": found.trajectory_id,
-        "trace_id": trace["trace_id"],
-        "spans": [_span(row, begin) for row in rows],
-        "more": (rows[0]["total"] if rows else 0) - len(rows),
-    }
-    columns = (
-        [name for name in rows[0] if name not in {"attributes", "total"}] if rows else ["span_id"]
-    )
-    title = f"Spans of run {words.run(found.trajectory_id)}"
-    data = {"trace_id": trace["trace_id"], "spans": rows}
-    return PageContent("spans", title, view, data, columns, rows)
-
-
-def _span(row: Row, begin: int) -> dict[str, Any]:
-    start, end = row["start_ns"] or begin, row["end_ns"] or 0
-    return {
-        **row,
-        "name": row["name"] or "(no name)",
-        "offset": words.duration((start - begin) / 1e6),
-        "took": words.duration(max(end - start, 0) / 1e6),
-        "status": {1: "ok", 2: "error"}.get(row["status_code"], ""),
-        "attributes": [(key, value or "") for key, value in (row["attributes"] or {}).items()],
-    }

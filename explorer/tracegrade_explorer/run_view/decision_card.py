@@ -9,8 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import orjson
+from markupsafe import Markup
 
 from tracegrade.terminal.visible import visible, visible_text
+from tracegrade_explorer.json_text import indented, with_marked_keys
 from tracegrade_explorer.snapshots.snapshot import Row
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.tasks.load import Specification
@@ -69,7 +71,7 @@ class DecisionCard(NamedTuple):
     """Number of wrong arguments; '' if there are none."""
     equal: str
     """Names of those that are not."""
-    expected_arguments: str
+    expected_arguments: Markup
     """Arguments in the task for a call that was missed or wrong; '' if it has none."""
     why: str
     has_prompt: bool
@@ -118,7 +120,7 @@ def _card(
         wrong=wrong,
         counts=counts,
         equal=equal,
-        expected_arguments="" if wrong else _expected_arguments(row, task),
+        expected_arguments=Markup() if wrong else _expected_arguments(row, task),
         why=words.line(row["reason"]) if row["reason"] else "",
         has_prompt=row["request_span_id"] is not None,
     )
@@ -198,14 +200,14 @@ def _names(step: Step | None) -> list[str]:
     return [*found] if isinstance(found, dict) else []
 
 
-def _expected_arguments(row: Row, task: Task | None) -> str:
+def _expected_arguments(row: Row, task: Task | None) -> Markup:
     """Return the arguments with which a task expects the call of a decision."""
     for expected in (task.expected if task else None) or ():
         same = expected.decision == row["decision"] and expected.tool == row["expected_tool"]
         if same and expected.arguments:
-            text = json.dumps(expected.arguments, indent=2, ensure_ascii=False, default=str)
-            return visible_text(text[:MOST_CHARACTERS])
-    return ""
+            text = json.dumps(expected.arguments, ensure_ascii=False, default=str)
+            return with_marked_keys(indented(text)[:MOST_CHARACTERS])
+    return Markup()
 
 
 def _leaf(text: str | None, absent: str) -> str:

@@ -4,8 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, groupby
 from typing import Any, Final, NamedTuple
 
+from markupsafe import escape
+
 from tracegrade.terminal.visible import visible
 from tracegrade_explorer import links
+from tracegrade_explorer.json_text import beginning, is_json, with_marked_keys
 from tracegrade_explorer.run_view.blocks import LEAST_REPEATS
 from tracegrade_explorer.snapshots.snapshot import Row
 from tracegrade_scoring.metrics import FAILURE_MODES, Metric
@@ -233,12 +236,15 @@ def step_texts(view: StepView, step: Step, trajectory_id: str) -> list[dict[str,
     for text in () if is_as_returned(view) else view.texts:
         name = text.title or "content"
         whole = {"arguments": step.arguments, "result": step.result}.get(name, step.content) or ""
-        is_cut = len(text.text) > MAX_CHARACTERS
+        shown, is_cut = text.text[:MAX_CHARACTERS], len(text.text) > MAX_CHARACTERS
+        if json := is_json(text.text):
+            shown, is_cut = beginning(text.text, MAX_CHARACTERS)
+        link = links.step_text(trajectory_id, view.index, name, indent=json)
         found.append(
             {
                 "title": text.title,
-                "text": text.text[:MAX_CHARACTERS] if is_cut else text.text,
-                "whole": links.step_text(trajectory_id, view.index, name) if is_cut else "",
+                "text": with_marked_keys(shown) if json else escape(shown),
+                "whole": link if is_cut else "",
                 "characters": max(len(whole), step.longest if is_cut and _is_longest(step, whole)
                                   else 0),
             }

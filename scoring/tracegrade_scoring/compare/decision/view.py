@@ -42,8 +42,12 @@ class RunExample(NamedTuple):
 class DecisionView(NamedTuple):
     """The decision on one cohort; all texts are on one line."""
 
-    headline: str
-    """The word, and what it is about."""
+    candidate: str
+    """Name of the newer release."""
+    word: str
+    """ship | hold | not enough runs."""
+    scope: str
+    """The agent, the runs and the tasks that were compared."""
     checks: tuple[tuple[str, str, str, str], ...]
     """Mark, verdict, condition and finding of each part of the rule."""
     rows: tuple[tuple[str, str, str, str], ...]
@@ -53,12 +57,19 @@ class DecisionView(NamedTuple):
     examples: tuple[RunExample, ...]
     """The first runs to look at: of tasks that fell, then of the most frequent reasons."""
 
+    @property
+    def headline(self) -> str:
+        """The decision in a sentence, for text formats."""
+        return f"{self.candidate}: {self.word}. {self.scope}"
+
 
 def decision_view(comparison: Comparison, of: Comparisons, rule: ShipRule) -> DecisionView:
     """Return the decision on one cohort in words."""
     decision = decide_release(comparison, rule)
     return DecisionView(
-        _headline(decision, comparison.cohort, words.name(of.candidate)),
+        words.name(of.candidate),
+        decision.word,
+        _scope(comparison.cohort),
         tuple((MARKS[c.verdict], c.verdict, c.text, c.fact) for c in decision.checks),
         tuple(_rows(comparison)),
         tuple(_facts(decision)),
@@ -66,12 +77,12 @@ def decision_view(comparison: Comparison, of: Comparisons, rule: ShipRule) -> De
     )
 
 
-def _headline(decision: ReleaseDecision, cohort: Cohort, candidate: str) -> str:
-    """Return the word of a decision and what it is about."""
+def _scope(cohort: Cohort) -> str:
+    """Return the agent, the runs and the tasks that were compared."""
     runs = f"{cohort.base_runs:,} and {cohort.candidate_runs:,} runs"
     tasks = f"the same {words.count(cohort.tasks, 'task')}" if cohort.tasks else "no common task"
     agent = words.cohort(cohort.agent_name, cohort.run_mode)
-    return f"{candidate}: {decision.word}. {agent}, {runs} of {tasks}"
+    return f"{agent}, {runs} of {tasks}"
 
 
 def _facts(decision: ReleaseDecision) -> Iterator[tuple[str, str]]:

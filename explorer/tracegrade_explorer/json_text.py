@@ -1,0 +1,100 @@
+"""JSON on several lines, with its keys marked; every token stays as it was sent. Pure.
+
+Parsing and writing again would change numbers and lose keys that occur twice.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import orjson
+from markupsafe import Markup, escape
+
+from tracegrade.terminal.visible import visible_text
+from tracegrade_scoring.rendering import words
+
+LINE: Final = 72
+"""An object or a list of so many characters stays on one line."""
+LONGEST: Final = 1_000_000
+"""A longer text stays as it is."""
+DEEPEST: Final = 20
+"""Levels that are indented."""
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\],:]|[^\s"{}\[\],:]+', re.DOTALL)
+_STRING: Final = re.compile(r'("(?:[^"\\]|\\.)*")(:?)', re.DOTALL)
+
+
+def is_json(text: str) -> bool:
+    """Return whether a text is a JSON object or list."""
+    if len(text) > LONGEST or text.lstrip()[:1] not in {"{", "["}:
+        return False
+    try:
+        orjson.loads(text.encode("utf-8", "replace"))
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def indented(text: str) -> str:
+    """Return JSON, or the beginning of it, on as many lines as it takes."""
+    tokens = _TOKEN.findall(text)
+    return "".join(_laid_out(tokens, _short(tokens)))
+
+
+def _short(tokens: Sequence[str]) -> frozenset[int]:
+    """Return the brackets, by position, whose contents fit on one line."""
+    found, opened, length = set[int](), list[tuple[int, int]](), 0
+    for position, token in enumerate(tokens):
+        if token in {"{", "["}:
+            opened.append((position, length))
+        length += len(token) + (token in {",", ":"})
+        if token in {"}", "]"} and opened:
+            start, before = opened.pop()
+            if length - before <= LINE:
+                found.add(start)
+    return frozenset(found)
+
+
+def _laid_out(tokens: Sequence[str], short: frozenset[int]) -> Iterator[str]:
+    depth = inside = 0  # levels on lines of their own, and levels on one line
+    for position, part in enumerate(tokens):
+        if part in {"{", "["}:
+            inside += bool(inside) or position in short
+            depth += not inside
+            yield part if inside else part + _line_end(depth)
+        elif part in {"}", "]"}:
+            depth -= not inside
+            yield part if inside else _line_end(depth) + part
+            inside -= bool(inside)
+        elif part == ",":
+            yield ", " if inside else part + _line_end(depth)
+        else:
+            yield ": " if part == ":" else part
+
+
+def _line_end(depth: int) -> str:
+    return "\n" + "  " * min(max(depth, 0), DEEPEST)
+
+
+def with_marked_keys(text: str) -> Markup:
+    """Return JSON, or the beginning of it, escaped, its keys bold."""
+    parts, end, shown = list[Markup](), 0, visible_text(text)
+    for found in _STRING.finditer(shown):
+        if found[2]:
+            parts += [escape(shown[end : found.start()]), Markup("<b>{}</b>").format(found[1])]
+            end = found.end(1)
+    return Markup("").join([*parts, escape(shown[end:])])
+
+
+def marked_json(text: str, most: int) -> Markup:
+    """Return a text, escaped and cut; JSON is indented, and its keys are marked."""
+    if not is_json(text):
+        return escape(visible_text(words.clip(text, most)))
+    shown, is_cut = beginning(text, most)
+    return with_marked_keys(shown + ("…" if is_cut else ""))
+
+
+def beginning(text: str, most: int) -> tuple[str, bool]:
+    """Return at most so many characters of JSON, indented, and whether there is more."""
+    read = text[: 4 * most]  # of which the indented text shows a part, so that this takes little
+    shown = indented(read)
+    return shown[:most], len(shown) > most or len(read) < len(text)
