@@ -47,7 +47,9 @@ ROOMS: Final[Mapping[str, Mapping[str, str]]] = {
         "steps/tool_calls": "Tool calls that models requested, and their executions.",
         "steps/step_rows": "The steps of each kind, put in order.",
         "steps/agents": "The agents of runs with several, and the agent of each step.",
+        "steps/labels": "Attributes of resources and spans that runs keep as labels.",
         "costs": "Costs of runs.",
+        "dimensions": "Release, agent, task and other dimensions of runs, read from labels.",
         "engine": "The verdicts that count, for all readers of a lake.",
     },
     "scoring": {

@@ -15,6 +15,10 @@ class QueryStopped(QueriesError):
     """The user's query took longer, or needs more memory, than it may."""
 
 
+class DimensionsInvalid(QueriesError, BadInput):
+    """A mapping file cannot be read, or holds errors, so nothing was scored."""
+
+
 class UnknownQuery(QueriesError, BadInput):
     """No query file has the given name."""
 

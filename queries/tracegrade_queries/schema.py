@@ -10,7 +10,7 @@ from typing import Final
 import pyarrow as pa
 
 from tracegrade_lake import VERDICTS, Column, Struct, Table, list_of
-from tracegrade_lake.columns import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TEXTS, TIMESTAMP
+from tracegrade_lake.columns import BIGINT, BOOLEAN, DOUBLE, INTEGER, MAP, TEXT, TEXTS, TIMESTAMP
 
 __all__ = [
     "AGENTS",
@@ -215,7 +215,13 @@ TRAJECTORIES: Final = Table(
         ),
         Column("agent_name", TEXT, "First named agent from the root down; NULL if none is named."),
         Column("service_name", TEXT, "`service.name`; NULL if not sent."),
-        Column("release", TEXT, "`service.version`; NULL if not sent."),
+        Column(
+            "release",
+            TEXT,
+            "By the mapping file, else `service.version`, else the first of "
+            "`gen_ai.agent.version`, `langfuse.release`, the tag in `container.image.tags` and "
+            "`vcs.ref.head.revision`; NULL without any.",
+        ),
         Column("environment", TEXT, "`deployment.environment.name`; NULL if not sent."),
         Column("conversation_id", TEXT, "Conversation that the run is part of; NULL if not sent."),
         Column(
@@ -342,7 +348,8 @@ TRAJECTORIES: Final = Table(
             "or events of a span of the run. retried: the party that ran the trial "
             "started it again after errors (`tracegrade.retries`). stopped_for_tools: no "
             "span is an agent's, and its last model call stopped to call tools, and the "
-            "trace holds nothing about these.",
+            "trace holds nothing about these. mixed_release: a source of the release in the "
+            "mapping file has several values; that of the root counts.",
         ),
         Column(
             "open_calls",
@@ -363,6 +370,21 @@ TRAJECTORIES: Final = Table(
             INTEGER,
             "Turns of its conversation that it has: one more than the last `turn` of its steps, 1 "
             "without steps; NULL if an earlier version built the row.",
+        ),
+        Column(
+            "labels",
+            MAP,
+            "Attributes that dimensions may be read from, sorted by name: at most 64, each of at "
+            "most 256 bytes. NAME is an attribute of the resource; root:NAME, agent:NAME and "
+            "other:NAME are those of spans that the mapping file names; mixed:NAME another value "
+            "of the run; built:release, built:agent and built:task what it had without the file. "
+            "NULL if an earlier version built the row.",
+        ),
+        Column(
+            "dimensions",
+            MAP,
+            "Dimensions of the mapping file that have a value, sorted by name; NULL without a "
+            "file.",
         ),
         _DATE,
     ),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["compare", "issues", "metrics", "report", "sample", "score", "tasks"]
 
-LATER: Final = "Tasks and prices, which later runs of score use again"
+LATER: Final = "Tasks, prices and dimensions, which later runs of score use again"
 TRACES: Final = "Which traces"
 CORRECTNESS: Final = "Tool correctness, by settings that later runs of score use again"
 OWN_METRICS: Final = "Metrics of your own"
@@ -195,6 +195,23 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
             "--list-prices", help="Use the built-in list prices again.", rich_help_panel=LATER
         ),
     ] = False,
+    dimensions: Annotated[
+        Path | None,
+        typer.Option(
+            help="YAML file with the attributes that name each run's release, agent, task and "
+            "other dimensions.",
+            metavar="FILE",
+            rich_help_panel=LATER,
+        ),
+    ] = None,
+    forget_dimensions: Annotated[
+        bool,
+        typer.Option(
+            "--forget-dimensions",
+            help="Drop the stored mapping of dimensions.",
+            rich_help_panel=LATER,
+        ),
+    ] = False,
     since: Annotated[
         datetime | None,
         typer.Option(
@@ -332,6 +349,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     from tracegrade.terminal.progress import progress
     from tracegrade_queries.engine import engines
     from tracegrade_queries.engine.connection import open_lake
+    from tracegrade_scoring.dimensions.options import given_mapping
     from tracegrade_scoring.job import run_scoring as job
     from tracegrade_scoring.job.discovery import TraceFilter
     from tracegrade_scoring.own_metrics.in_force import MetricOptions, with_metrics
@@ -344,6 +362,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     metric_options = MetricOptions(metrics, forget_metrics, trust_kept_metrics, not no_plugins)
     specification = with_metrics(opened, specification, metric_options, say)
     given = _given_prices(prices, forget=forget_prices, listed=list_prices)
+    mapping = given_mapping(dimensions, forget=forget_dimensions)
     chosen = TraceFilter(since, until, agent, release)
     if dry_run:
         _print_summary(
@@ -359,6 +378,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
             full=full,
             wait=wait,
             prices=given,
+            mapping=mapping,
             executor=executor,
             progress=lambda buckets, of: show(f"scored bucket {buckets} of {of}"),
         )

@@ -55,6 +55,10 @@ class NothingToCompare(ScoringError, BadInput):
     """No agent has scored runs of both releases."""
 
 
+class BadSide(ScoringError, BadInput):
+    """A side of a comparison cannot be understood, or shares runs with the other one."""
+
+
 class BadRule(ScoringError, BadInput):
     """A rule of `--fail-on` cannot be understood."""
 

@@ -8,7 +8,7 @@ from typing import Final
 import pyarrow as pa
 
 from tracegrade_lake import Column, Struct, Table
-from tracegrade_lake.columns import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TEXTS, list_of
+from tracegrade_lake.columns import BIGINT, BOOLEAN, DOUBLE, INTEGER, MAP, TEXT, TEXTS, list_of
 from tracegrade_scoring.metric_definition import METRIC_EVIDENCE
 from tracegrade_scoring.metrics import METRICS
 
@@ -75,7 +75,7 @@ _TRAJECTORY: Final = Column(
 _TASK: Final = Column(
     "task_id", TEXT, "Task that the spans name, else the one that matches; NULL if unknown."
 )
-_RELEASE: Final = Column("release", TEXT, "`service.version`; NULL if not sent.")
+_RELEASE: Final = Column("release", TEXT, "As in `trajectories`; NULL if not sent.")
 _AGENT: Final = Column("agent_name", TEXT, "Name of the agent; NULL if none is named.")
 _RUN_MODE: Final = Column("run_mode", TEXT, "production | live | mocked; NULL if not declared.")
 _METRIC: Final = Column(
@@ -123,6 +123,11 @@ TRAJECTORY_SCORES: Final = Table(
             "input_hash", TEXT, "Hash that changes when spans or verdicts of the trace are added."
         ),
         *(Column(name, SCORE, metric.definition, _SCORE) for name, metric in METRICS.items()),
+        Column(
+            "dimensions",
+            MAP,
+            "Dimensions of the mapping file, as in `trajectories`; NULL without a file.",
+        ),
         _DATE,
     ),
 )

@@ -25,11 +25,12 @@ import duckdb
 
 from tracegrade_collector.importing.verdict_rows import add_clean_verdicts
 from tracegrade_lake import Lake, Table
-from tracegrade_queries.build.build_bucket import build_bucket, files_of
+from tracegrade_queries.build.build_bucket import BuildSpecification, build_bucket, files_of
 from tracegrade_queries.build.discovery import AFFECTED, NOTICED, Discovery, discovered
 from tracegrade_queries.build.last_build import BUILDS, STEPS_NOTED, note_files
 from tracegrade_queries.build.span_sizes import span_sizes
 from tracegrade_queries.costs.pricing import NO_PRICES, Prices
+from tracegrade_queries.dimensions.mapping import DimensionMapping
 from tracegrade_queries.engine.bucket_work import (
     Bucket,
     Outcome,
@@ -94,6 +95,8 @@ class BuildSummary(NamedTuple):
     `copies`."""
     unread_logs: Mapping[str, int] = MappingProxyType({})
     """New log records whose trace has no span, by the name of their event; '' without one."""
+    all_built: bool = False
+    """Whether these are all traces of the lake."""
 
 
 NOTHING_BUILT: Final = BuildSummary(0, 0, 0, 0)
@@ -104,6 +107,7 @@ def build(
     *,
     full: bool = False,
     prices: Prices = NO_PRICES,
+    mapping: DimensionMapping | None = None,
     executor: Executor | None = None,
 ) -> BuildSummary:
     """Bring the tables in `BUILT` up to date with `raw_spans`, and say what was done.
@@ -112,6 +116,7 @@ def build(
         lake: The lake to read and write. One build at a time.
         full: Build every trace, not just those with new spans.
         prices: Prices of models, for the traces that are built; `update_costs` handles the others.
+        mapping: The mapping of dimensions, for these; `finish_labeling` handles the others.
         executor: Runs the buckets; None for threads of this process.
     """
     at_work = executor or Threads(workers(WORKER_MB))
@@ -120,7 +125,7 @@ def build(
     with discovered(lake, limits, full=full) as found:
         if found is None:
             return NOTHING_BUILT
-        buckets = list(_buckets(lake, found, prices, at_work))
+        buckets = list(_buckets(lake, found, BuildSpecification(prices, mapping), at_work))
         built = together(at_work.run(build_bucket, buckets))
         _commit_all(lake, found, built, at_work, full=full)
         unread = _summed(_found(built, "unread_scopes"), "scope_name", "traces")
@@ -129,12 +134,22 @@ def build(
         fragments = sum(row["traces"] for row in _found(built, "fragments"))
         copies = _summed(_found(built, "copies"), "reason", "calls")
         logs = found.unread_logs
-        return BuildSummary(found.new_spans, traces, *rows, unread, apart, fragments, copies, logs)
+        return BuildSummary(
+            found.new_spans,
+            traces,
+            *rows,
+            unread,
+            apart,
+            fragments,
+            copies,
+            logs,
+            all_built=full or found.last.is_outdated or not found.last.number,
+        )
 
 
 def _buckets(
-    lake: Lake, found: Discovery, prices: Prices, executor: Executor
-) -> Iterator[Bucket[Prices]]:
+    lake: Lake, found: Discovery, specification: BuildSpecification, executor: Executor
+) -> Iterator[Bucket[BuildSpecification]]:
     """Yield the affected traces bucket by bucket, each with the files of its time."""
     con = found.con
     put(con, "span_sizes", span_sizes(lake, found.spans))
@@ -147,7 +162,7 @@ def _buckets(
     at_a_time = min(executor.slots, len(divided))
     limits = limits_of_bucket(BUCKET_MB * at_a_time, executor.slots, len(divided))
     for traces in divided:
-        yield Bucket(files_of(found.read, traces), traces, limits, prices)
+        yield Bucket(files_of(found.read, traces), traces, limits, specification)
 
 
 def _found(built: Outcome, name: str) -> list[dict[str, Any]]:

@@ -1,10 +1,16 @@
-"""Turns the spans of one bucket of traces into steps and trajectories."""
+"""Turns the spans of one bucket of traces into steps and trajectories.
+
+Makes:
+    label_rungs: the attributes that runs keep as labels
+"""
 
 from collections.abc import Collection
 from typing import Final
 
 import duckdb
 
+from tracegrade_queries.dimensions.mapping import NO_MAPPING, DimensionMapping, label_rungs
+from tracegrade_queries.engine.relations import put
 from tracegrade_queries.graph import Run
 from tracegrade_queries.relations import RELATIONS
 
@@ -14,11 +20,13 @@ FOUND: Final = ("evaluations", "unread_scopes", "detached_model_calls", "fragmen
 BUILD_TARGETS: Final = ("built_steps", "built_agents", "built_trajectories", *FOUND)
 """Relations that a build reads; all others are dropped after their last reader."""
 
-_GIVEN: Final = ("spans", "logs", "bucket_traces")
+_GIVEN: Final = ("spans", "logs", "bucket_traces", "label_rungs")
 
 
 def split_into_steps(
-    con: duckdb.DuckDBPyConnection, targets: Collection[str] = BUILD_TARGETS
+    con: duckdb.DuckDBPyConnection,
+    targets: Collection[str] = BUILD_TARGETS,
+    mapping: DimensionMapping = NO_MAPPING,
 ) -> Run:
     """Make relations of a bucket: its steps, its trajectories, and their sources.
 
@@ -26,5 +34,7 @@ def split_into_steps(
         con: Holds `spans`, `logs` and `bucket_traces` (trace_id, date, records, received_ns,
             imported): the traces to build.
         targets: The names of the relations to keep, with the sources of views among them.
+        mapping: Names the attributes that runs keep as labels.
     """
+    put(con, "label_rungs", label_rungs(mapping))
     return RELATIONS.run(con, targets, _GIVEN)

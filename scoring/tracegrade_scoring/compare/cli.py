@@ -25,9 +25,32 @@ if TYPE_CHECKING:
 
 
 def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
-    base: Annotated[str, typer.Argument(help="The release before.", metavar="BASE")],
-    candidate: Annotated[str, typer.Argument(help="The release after.", metavar="CANDIDATE")],
+    base: Annotated[
+        str,
+        typer.Argument(
+            help="The release before; or a value of --by, or a filter as 'release=1.4 arm=a'.",
+            metavar="BASE",
+        ),
+    ],
+    candidate: Annotated[
+        str, typer.Argument(help="The release after, or the other side.", metavar="CANDIDATE")
+    ],
     lake: LakeOption,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            help="Compare values of this dimension: agent, task, category, run_mode, or one of "
+            "the mapping file.",
+            metavar="DIMENSION",
+        ),
+    ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            help="Only runs of both sides with these values, such as 'agent=support release=1.4'.",
+            metavar="FILTER",
+        ),
+    ] = None,
     agent: Annotated[
         str | None, typer.Option(help="Only this agent; otherwise all that ran both releases.")
     ] = None,
@@ -71,9 +94,10 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     release_rule = DEFAULT_RULE if rule_file is None else read_release_rule(rule_file)
     own = stored_metric_names(lake, note) if fail_on else ()
     rules = parse_rules(fail_on or (), own, release_rule)
+    sides = opened.read_sides(lake, base, candidate, by, where)
     selection = opened.ReleaseSelection(
-        base,
-        candidate,
+        sides.base.label if sides else base,
+        sides.candidate.label if sides else candidate,
         agent,
         level,
         AttemptCounting(missing.value, trials),
@@ -84,12 +108,15 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         from tracegrade_scoring.compare.html import render_html
         from tracegrade_scoring.timeline.folder import folder_source, write_folder
 
-        with opened.opened_comparison(lake, note, selection, rules, release_rule) as (con, ruled):
+        with opened.opened_comparison(lake, note, selection, rules, release_rule, sides) as (
+            con,
+            ruled,
+        ):
             source = folder_source(Lake.open(lake))
             written = write_folder(con, lake, out, partial(render_html, ruled), source)
         say_folder(written, out, "comparison")
     else:
-        ruled = opened.read_comparison(lake, note, selection, rules, release_rule)
+        ruled = opened.read_comparison(lake, note, selection, rules, release_rule, sides)
         if format_ is ReportFormat.TERMINAL and not long:
             text = _decision(ruled, out)
         else:

@@ -99,10 +99,15 @@ def _corrected(comparison: Comparison) -> str:
 
 
 def _confounded(comparison: Comparison) -> str:
-    """Return a warning about other causes where nothing could be paired."""
+    """Return a warning about other causes: differing dimensions, and runs without pairs."""
+    differing = "".join(
+        f" {each.dimension} differs too: '{words.name(each.name)}' {share(each.base_share)} / "
+        f"{share(each.candidate_share)} of the runs."
+        for each in comparison.differing
+    )
     if comparison.cohort.is_paired:
-        return ""
-    return (
+        return differing
+    return differing + (
         " No task is known that both ran, so runs are not paired: different work may be the cause."
     )
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from duckdb import DuckDBPyConnection
 
 from tracegrade_lake import Lake
+from tracegrade_queries.dimensions.stored import stored_mapping
 from tracegrade_queries.engine.connection import connect, open_lake
 from tracegrade_scoring.compare.attempts import KNOWN_ALONE, AttemptCounting, DeclaredTask
 from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE, ShipRule
@@ -17,6 +18,7 @@ from tracegrade_scoring.compare.judge_corrections import measured_judges
 from tracegrade_scoring.compare.model import Comparison, Comparisons
 from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.compare.rule_outcomes import RuledComparison, apply_rules
+from tracegrade_scoring.compare.sides import Sides, compared, sides_of
 from tracegrade_scoring.issue_marks import stored_marks
 from tracegrade_scoring.issues.read import Issue, ShownIssue, read_issues
 from tracegrade_scoring.layer import SCORES
@@ -45,14 +47,25 @@ class ReleaseSelection(NamedTuple):
     weights: Weights = PRESETS[DEFAULT]
 
 
+def read_sides(
+    location: str | Path, base: str, candidate: str, by: str | None, where: str | None
+) -> Sides | None:
+    """Return the sides that a reader's texts name; arguments as of `sides_of`."""
+    if by is None and where is None and "=" not in base + candidate:
+        return None
+    mapping = stored_mapping(Lake.open(location)).mapping
+    return sides_of(base, candidate, by, where, mapping.dimensions if mapping else ())
+
+
 def read_comparison(
     location: str | Path,
     note: Callable[[str], object],
     selection: ReleaseSelection,
     rules: Sequence[Rule] = (),
     release_rule: ShipRule = DEFAULT_RULE,
+    sides: Sides | None = None,
 ) -> RuledComparison:
-    """Return both releases as the lake is now.
+    """Return both releases, or both sides, as the lake is now.
 
     `note` gets a line if reading it is slow, and one of metrics whose definition cannot be read.
 
@@ -60,7 +73,7 @@ def read_comparison(
         LakeMissing: There is no lake.
         NothingToCompare: No agent, or not this one, has both releases.
     """
-    with opened_comparison(location, note, selection, rules, release_rule) as (_, ruled):
+    with opened_comparison(location, note, selection, rules, release_rule, sides) as (_, ruled):
         return ruled
 
 
@@ -92,6 +105,7 @@ def opened_comparison(
     selection: ReleaseSelection,
     rules: Sequence[Rule],
     release_rule: ShipRule = DEFAULT_RULE,
+    sides: Sides | None = None,
 ) -> Iterator[tuple[DuckDBPyConnection, RuledComparison]]:
     """Yield what reads a lake as one scoring run left it, and the judgment; raise as above."""
     lake = open_lake(location, note)
@@ -101,7 +115,14 @@ def opened_comparison(
         )
     with connect(lake, layers=(SCORES,)) as con:
         note_unreadable(con, note)
-        found = read_comparisons(con, str(location), *selection, measured=measured_judges(lake))
+        with compared(con, sides):
+            found = read_comparisons(
+                con,
+                str(location),
+                *selection,
+                measured=measured_judges(lake),
+                compared=sides.keys if sides else (),
+            )
         if any(isinstance(rule, IssueRule) for rule in rules):
             found = with_issues(found, read_issues(con, stored_marks(lake)))
         yield con, apply_rules(found, rules, release_rule)

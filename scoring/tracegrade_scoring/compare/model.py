@@ -272,6 +272,17 @@ class JudgedSubject(NamedTuple):
     corrected: CorrectedDifference | None
 
 
+class DifferingDimension(NamedTuple):
+    """A dimension whose values are not as frequent on both sides, though it is not compared."""
+
+    dimension: str
+    name: str
+    """The value whose share differs most."""
+    base_share: float
+    """Its share of the compared runs, from 0 to 1."""
+    candidate_share: float
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Both releases of one agent in one run mode."""
@@ -311,6 +322,8 @@ class Comparison:
     """Metrics of users' own, by name."""
     calls: tuple[ServedShare, ServedShare] = (NO_AMBIGUOUS_CALLS, NO_AMBIGUOUS_CALLS)
     """Calls of base and candidate that rules give to several sub-goals."""
+    differing: tuple[DifferingDimension, ...] = ()
+    """Dimensions that differ as well, by name; they may be the cause of a change."""
 
     @property
     def ranked_oppositely(self) -> bool:

@@ -4,7 +4,7 @@ Everything is added up in SQL, so what arrives here grows with tasks and metrics
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any, Final, TypeAlias
@@ -49,6 +49,7 @@ from tracegrade_scoring.compare.model import (
     TaskChange,
 )
 from tracegrade_scoring.compare.paired import TaskPair, difference
+from tracegrade_scoring.compare.sides import LEAST_DIFFERENCE, differing_dimensions
 from tracegrade_scoring.compare.unpaired import Side, unpaired_difference
 from tracegrade_scoring.errors import NothingToCompare
 from tracegrade_scoring.metrics import FAILURE_MODES, METRICS, Kind
@@ -77,6 +78,7 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
     counting: AttemptCounting = KNOWN_ALONE,
     weights: Weights = PRESETS[DEFAULT],
     measured: MeasuredJudges = NO_CALIBRATIONS,
+    compared: Collection[str] = (),
 ) -> Comparisons:
     """Return both releases of every agent and run mode that has both.
 
@@ -90,6 +92,7 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
         counting: Which attempts count for success, pass@k and pass^k.
         weights: Weights of the T-Score's axes.
         measured: Measurements of judges.
+        compared: Dimensions that define the sides, where these are no releases.
 
     Raises:
         NothingToCompare: No agent, or not this one, has scored runs of both in one run mode.
@@ -98,7 +101,7 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
     own = own_metrics(read_rows(con, OWN_METRICS))
     means = [name for name, each in {**own, **METRICS}.items() if each.kind is Kind.TASK_MEAN]
     is_paired = all(cohort.is_paired for cohort in cohorts)
-    facts = _facts(con, base, candidate, means, is_paired=is_paired)
+    facts = _facts(con, base, candidate, means, compared, is_paired=is_paired)
     mocked = read_mocked_calls(con, base, candidate)
     found = []
     for cohort in cohorts:
@@ -137,7 +140,13 @@ Facts: TypeAlias = Mapping[str, Mapping[Agent, list[ResultRow]]]
 
 
 def _facts(
-    con: DuckDBPyConnection, base: str, candidate: str, means: Sequence[str], *, is_paired: bool
+    con: DuckDBPyConnection,
+    base: str,
+    candidate: str,
+    means: Sequence[str],
+    compared: Collection[str],
+    *,
+    is_paired: bool,
 ) -> Facts:
     """Return what the runs of both releases did; sums of either side where some are not paired."""
     parameters: dict[str, dict[str, object]] = {
@@ -148,6 +157,7 @@ def _facts(
         "failed_runs": {},
         "reason_changes": {},
         "skipped_sub_goals": {},
+        "compared_dimensions": {"compared": [*compared], "least": LEAST_DIFFERENCE},
     }
     of_scores: dict[str, dict[str, object]] = {
         "score_pairs": {"base": base, "means": means},
@@ -231,6 +241,7 @@ def _comparison(
         _reasons(facts["reason_changes"].get(agent, [])),
         planning=_planning(facts["score_remarks"].get(agent, []), *releases),
         calls=_calls(facts["score_remarks"].get(agent, []), *releases),
+        differing=differing_dimensions(facts["compared_dimensions"].get(agent, [])),
     )
 
 

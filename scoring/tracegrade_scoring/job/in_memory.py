@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from tracegrade_collector.importing.verdict_rows import distinct_rows
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, VERDICTS, Table
-from tracegrade_queries.build.build_bucket import costed_rows
+from tracegrade_queries.build.build_bucket import costed_rows, label_built_runs
 from tracegrade_queries.build.discovery import watermark_rows
 from tracegrade_queries.build.split import split_into_steps
 from tracegrade_queries.costs.price_list import price_list
@@ -107,6 +107,7 @@ def _built(con: duckdb.DuckDBPyConnection, prices: Prices) -> dict[Table, pa.Tab
     make_table(con, "trace_receipts", QUERIES.text("trace_receipts"))
     make_table(con, "bucket_traces", _BUILT_TRACES)
     split_into_steps(con)
+    label_built_runs(con, None)
     create_prices(con, prices)
     return {
         STEPS: con.table("built_steps").to_arrow_table(),

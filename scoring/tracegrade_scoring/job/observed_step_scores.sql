@@ -12,7 +12,7 @@
 --   step_ratio       SCORE    As step_efficiency.
 --   task_id          VARCHAR  Task of the trajectory; NULL if unknown.
 --   task_category    VARCHAR  Category of the task; NULL if unknown.
---   release          VARCHAR  `service.version`; NULL if not sent.
+--   release          VARCHAR  As in `trajectories`; NULL if not sent.
 --   agent_name       VARCHAR  Name of the agent; NULL if none is named.
 --   run_mode         VARCHAR  production | live | mocked; NULL if not declared.
 --   sample_weight    DOUBLE   1 / probability that the trace was sampled; at least 1.

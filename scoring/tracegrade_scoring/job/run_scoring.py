@@ -20,6 +20,7 @@ from tracegrade_queries.build.build import BuildSummary
 from tracegrade_queries.build.discovery import unbuilt
 from tracegrade_queries.build.locked_build import build_with_costs
 from tracegrade_queries.costs.pricing import NO_COSTS, Costs, Prices
+from tracegrade_queries.dimensions.labeling import NO_LABELING, GivenMapping, Labeling
 from tracegrade_queries.engine.bucket_work import (
     Bucket,
     Outcome,
@@ -31,6 +32,7 @@ from tracegrade_queries.engine.connection import Limits
 from tracegrade_queries.engine.executor import Executor, Threads
 from tracegrade_queries.engine.machine import workers
 from tracegrade_queries.engine.relations import count
+from tracegrade_scoring.dimensions.summary import crowded_agents
 from tracegrade_scoring.errors import ScoringBusy
 from tracegrade_scoring.job.bucket_rows import divide, files_of
 from tracegrade_scoring.job.commit import ScoringCommit, run_numbers
@@ -121,6 +123,12 @@ class ScoreSummary(NamedTuple):
     """By metric of a user's own: rows that it returned for no attempt, which are ignored."""
     without_task: int = 0
     """Trajectories that had a task file's task and lost it: none in force describes it."""
+    labeling: Labeling = NO_LABELING
+    """How trajectories got their dimensions."""
+    mixed_releases: int = 0
+    """Trajectories among these with several releases; that of the root counts."""
+    crowded_agents: Mapping[str, int] = MappingProxyType({})
+    """Releases of agents that have more than a person can compare, by agent ('' if not named)."""
 
 
 def score(  # noqa: PLR0913 - one for each option of the command
@@ -131,6 +139,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
     full: bool = False,
     wait: bool = False,
     prices: Prices | None = None,
+    mapping: GivenMapping | None = None,
     bucket_steps: int = BUCKET_STEPS,
     executor: Executor | None = None,
     progress: Progress = lambda done, of: None,
@@ -147,6 +156,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
         wait: Wait until another job has ended.
         prices: Prices of models, for every trajectory of the lake; no score depends on them. None:
             the last given prices, else the built-in price list.
+        mapping: The mapping of dimensions, for every trajectory of the lake; None: the last given.
         bucket_steps: Approximate steps of a bucket, which is in memory; changes no score.
         executor: Runs the buckets; None for threads of this process.
         progress: Called after each bucket.
@@ -164,8 +174,10 @@ def score(  # noqa: PLR0913 - one for each option of the command
         store_metrics(lake, done.specification.metrics)
         _drop_outdated(lake)
         before = run_numbers(lake)
-        built, costs = build_with_costs(lake, full=full, prices=prices, executor=executor)
-        done = done._replace(costs=costs, **_of_build(built))
+        built, costs, labeling = build_with_costs(
+            lake, full=full, prices=prices, mapping=mapping, executor=executor
+        )
+        done = done._replace(costs=costs, labeling=labeling, **_of_build(built))
         at_work = executor or Threads(workers(WORKER_MB))
         here = min(at_work.slots, workers(WORKER_MB))  # others may be on other machines
         limits = limits_between(BUCKET_MB * here, here)
@@ -181,6 +193,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
             outcomes = at_work.run(score_bucket, buckets)
             scored = together(_watched(outcomes, len(buckets), progress))
             lock.check()
+            mixed_releases = count(found.con, _MIXED_RELEASES)
             written = _commit(lake, found, scored, before, at_work, done.specification)
             note_scoring(lake, found.last, found.noting(done.specification, written))
             return done._replace(
@@ -189,6 +202,8 @@ def score(  # noqa: PLR0913 - one for each option of the command
                 counts=read_counts(found.con, done.specification, scored.tables),
                 earlier_parts=count(found.con, "earlier_part_scores WHERE made_anew"),
                 without_task=without_task,
+                mixed_releases=mixed_releases,
+                crowded_agents=crowded_agents(found.con),
                 **_metric_faults(scored),
             )
 
@@ -269,6 +284,11 @@ _WITHOUT_TASK: Final = (
     "trajectory_scores ANTI JOIN task_hashes USING (task_id) WHERE task_hash IS NOT NULL "
     "AND split_part(trajectory_id, '-', 1) IN (SELECT trace_id FROM traces_to_score "
     "WHERE date IS NOT NULL)"
+)
+
+_MIXED_RELEASES: Final = (
+    "trajectories SEMI JOIN traces_to_score USING (trace_id) "
+    "WHERE list_contains(flags, 'mixed_release')"
 )
 
 

@@ -36,6 +36,7 @@
 --                                the hash of `match` where no span names the task. NULL for a
 --                                sub-agent's.
 --   input_hash          VARCHAR  Changes when the trace's spans or verdicts do.
+--   dimensions          MAP(VARCHAR, VARCHAR)  NULL without a mapping file.
 --   date                DATE     Date the trace was first received, UTC.
 -- Order:
 --   trajectory_id
@@ -82,6 +83,7 @@ described AS (
     coalesce(trajectories.sample_weight, 1) AS sample_weight,
     tasks.task_hash,
     bucket_traces.input_hash,
+    trajectories.dimensions,
     bucket_traces.date
   FROM trajectories
   LEFT JOIN attempt_members ON trajectories.trajectory_id = attempt_members.trajectory_id
@@ -118,6 +120,7 @@ SELECT
     NULL
   ) AS specification_hash,
   input_hash,
+  dimensions,
   date
 FROM described
 ORDER BY trajectory_id;

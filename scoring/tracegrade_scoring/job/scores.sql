@@ -16,7 +16,7 @@
 --   source         VARCHAR  Source of the score; mostly NULL.
 --   task_id        VARCHAR  Task of the trajectory; NULL if unknown.
 --   task_category  VARCHAR  Category of the task; NULL if unknown.
---   release        VARCHAR  `service.version`; NULL if not sent.
+--   release        VARCHAR  As in `trajectories`; NULL if not sent.
 --   agent_name     VARCHAR  Name of the agent; NULL if none is named.
 --   run_mode       VARCHAR  production | live | mocked; NULL if not declared.
 --   sample_weight  DOUBLE   1 / probability that the trace was sampled; at least 1.
@@ -31,7 +31,7 @@ WITH as_stored AS (
         * EXCLUDE (
           trajectory_id, task_id, task_category, release, agent_name, run_mode, sample_weight,
           date, scorer_version, task_hash, specification_hash, input_hash, step_efficiency,
-          step_ratio
+          step_ratio, dimensions
         )
       )
     )
@@ -48,7 +48,8 @@ all_scores AS (
   UNION ALL BY NAME
   SELECT
     * EXCLUDE (
-      scorer_version, task_hash, specification_hash, input_hash, step_efficiency, step_ratio
+      scorer_version, task_hash, specification_hash, input_hash, step_efficiency, step_ratio,
+      dimensions
     )
   FROM as_stored
   UNION ALL BY NAME

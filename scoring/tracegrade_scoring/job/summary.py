@@ -9,6 +9,7 @@ from typing import Any, Final
 from tracegrade.terminal.visible import visible
 from tracegrade_lake.out_files import out_file
 from tracegrade_queries.costs.pricing import Costs
+from tracegrade_scoring.dimensions.summary import dimension_lines
 from tracegrade_scoring.errors import SummaryNotWritten
 from tracegrade_scoring.job.counts import CallCounts, Counts
 from tracegrade_scoring.job.discovery import Waiting
@@ -47,6 +48,7 @@ def summary_lines(done: ScoreSummary, *, why: bool = False) -> Iterator[str]:
     yield from _resumed_lines(done.earlier_parts)
     yield from _waiting_lines(done.waiting)
     yield from _specification_lines(done)
+    yield from dimension_lines(done.labeling, done.mixed_releases, done.crowded_agents)
     yield from _unread_lines(done.unread)
     yield from _unread_log_lines(done.unread_logs)
     yield from _apart_lines(done.apart)
@@ -369,6 +371,13 @@ def summary_object(done: ScoreSummary) -> dict[str, Any]:
             "tools": len(done.specification.tools),
             "kept": done.tasks_stored,
             "without_task": done.without_task,
+        },
+        "dimensions": {
+            "names": [*mapping.dimensions] if (mapping := done.labeling.mapping) else None,
+            "unread_attributes": [*done.labeling.unread],
+            "runs_without_labels": done.labeling.unlabeled,
+            "mixed_releases": done.mixed_releases,
+            "agents_with_many_releases": dict(done.crowded_agents),
         },
         "dry_run": done.dry_run,
         "busy": done.busy,

@@ -47,6 +47,11 @@ WITH built AS (
     count(*) AS trajectories,
     any_value(trace_records) AS records,
     any_value(trace_received_ns) AS received_ns,
+    -- Labels count only with a mapping file: without one, they follow from the spans.
+    string_agg(
+      concat_ws('|', trajectory_id, release, agent_name, task_id, dimensions::VARCHAR),
+      '|' ORDER BY trajectory_id
+    ) FILTER (WHERE dimensions IS NOT NULL) AS labels,
     bool_or(
       parent_trajectory_id IS NULL
       AND ($since::TIMESTAMP IS NULL OR start_time >= $since::TIMESTAMP)
@@ -98,8 +103,8 @@ present AS (
     built.steps,
     built.trajectories - coalesce(len(waiting_runs.runs), 0) AS trajectories,
     built.chosen,
-    md5(concat_ws('|', built.records, built.received_ns, judged.verdicts, turns.turns::VARCHAR))
-      AS input_hash,
+    md5(concat_ws('|', built.records, built.received_ns, judged.verdicts, turns.turns::VARCHAR,
+      built.labels)) AS input_hash,
     turns.turns,
     waiting_runs.runs AS left_out,
     built.trajectories > coalesce(len(waiting_runs.runs), 0) AS settled

@@ -51,7 +51,7 @@ all_scores AS (
         * EXCLUDE (
           trajectory_id, task_id, task_category, release, agent_name, run_mode, sample_weight,
           date, scorer_version, task_hash, specification_hash, input_hash, step_efficiency,
-          step_ratio
+          step_ratio, dimensions
         )
       )
     )

@@ -34,6 +34,8 @@
 --   declared         STRUCT(task VARCHAR, category VARCHAR, trial INTEGER, run_mode VARCHAR)
 --   finish_reasons   VARCHAR  Why a model stopped, as sent: a JSON list.
 --   shape            UBIGINT  Digest of its scope and of the names of its attributes.
+--   resource         UBIGINT  Digest of its resource's attributes.
+--   labels           MAP(VARCHAR, VARCHAR)  Attributes that dimensions name; NULL if none.
 -- Order:
 --   none
 SELECT
@@ -61,5 +63,7 @@ SELECT
   environment,
   declared,
   finish_reasons,
-  shape
+  shape,
+  resource,
+  labels
 FROM span_rows;

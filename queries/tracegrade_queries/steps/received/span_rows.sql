@@ -3,6 +3,7 @@
 -- Reads:
 --   spans
 --   bucket_traces
+--   label_rungs
 --   spans_received_twice
 -- Columns:
 --   trace_id         VARCHAR  One row a span, but for spans that one request held twice.
@@ -29,10 +30,17 @@
 --   declared         STRUCT(task VARCHAR, category VARCHAR, trial INTEGER, run_mode VARCHAR)
 --   finish_reasons   VARCHAR  Why a model stopped, as sent: a JSON list.
 --   shape            UBIGINT  Digest of its scope and of the names of its attributes.
+--   resource         UBIGINT  Digest of its resource's attributes.
+--   labels           MAP(VARCHAR, VARCHAR)  Attributes that dimensions name; NULL if none.
 --   attributes       MAP(VARCHAR, VARCHAR)  NULL once the dialects have read them.
 -- Order:
 --   none
-WITH counted_spans AS (
+WITH label_names AS (
+  SELECT list(DISTINCT name) AS names
+  FROM (SELECT unnest([name] || map_keys(conditions)) AS name FROM label_rungs)
+),
+
+counted_spans AS (
   SELECT spans.*
   FROM spans
   SEMI JOIN bucket_traces USING (trace_id)
@@ -137,5 +145,15 @@ SELECT
   END AS declared,
   attributes['gen_ai.response.finish_reasons'] AS finish_reasons,
   hash(coalesce(scope_name, ''), map_keys(attributes)) AS shape,
+  hash(resource_attributes) AS resource,
+  CASE
+    WHEN list_has_any(map_keys(attributes), label_names.names)
+      THEN map_from_entries(
+        list_filter(
+          map_entries(attributes), LAMBDA each: list_contains(label_names.names, each.key)
+        )
+      )
+  END AS labels,
   attributes
-FROM counted_spans;
+FROM counted_spans
+CROSS JOIN label_names;

@@ -7,6 +7,7 @@
 --   run_starts
 --   run_ids
 --   run_agent_names
+--   run_labels
 --   operation_runs
 --   tool_ends
 --   calls
@@ -293,6 +294,9 @@ SELECT
   coalesce(open_calls.call_ids, []) AS open_calls,
   coalesce(resumed_calls.call_ids, []) AS resumed_calls,
   coalesce(step_counts.turn_count, 1)::INTEGER AS turn_count,
+  run_labels.labels,
+  -- Dimensions are read from the labels later: see labeling.py.
+  NULL::MAP (VARCHAR, VARCHAR) AS dimensions,
   bucket_traces.date
 FROM run_ids
 INNER JOIN bucket_traces USING (trace_id)
@@ -315,6 +319,7 @@ LEFT JOIN calling_runs USING (run)
 LEFT JOIN runs_stopped_for_tools USING (run)
 LEFT JOIN open_calls USING (run)
 LEFT JOIN resumed_calls USING (run)
+LEFT JOIN run_labels USING (run)
 -- A lone workflow span, without anything below it, is not a run of an agent.
 WHERE
   step_counts.step_count > 0

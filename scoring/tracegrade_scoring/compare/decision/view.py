@@ -12,7 +12,7 @@ from tracegrade_scoring.compare.decision.decision import (
     still_wrong,
 )
 from tracegrade_scoring.compare.decision.release_rule import ShipRule
-from tracegrade_scoring.compare.differences import USAGE_METRICS, metric_row
+from tracegrade_scoring.compare.differences import USAGE_METRICS, metric_row, share
 from tracegrade_scoring.compare.model import Cohort, Compared, Comparison, Comparisons
 from tracegrade_scoring.metrics import METRICS, Metric
 from tracegrade_scoring.rendering import words
@@ -72,7 +72,7 @@ def decision_view(comparison: Comparison, of: Comparisons, rule: ShipRule) -> De
         _scope(comparison.cohort),
         tuple((MARKS[c.verdict], c.verdict, c.text, c.fact) for c in decision.checks),
         tuple(_rows(comparison)),
-        tuple(_facts(decision)),
+        tuple(_facts(decision, comparison)),
         tuple(_examples(comparison)),
     )
 
@@ -85,8 +85,10 @@ def _scope(cohort: Cohort) -> str:
     return f"{agent}, {runs} of {tasks}"
 
 
-def _facts(decision: ReleaseDecision) -> Iterator[tuple[str, str]]:
+def _facts(decision: ReleaseDecision, comparison: Comparison) -> Iterator[tuple[str, str]]:
     """Yield what changed, what is still wrong, what is not known, and what it takes."""
+    if comparison.differing:
+        yield "Differs too", ", ".join(differing_texts(comparison))
     yield "Got better", named(decision.better)
     yield "Got worse", named(decision.worse)
     if decision.went_up:
@@ -98,6 +100,13 @@ def _facts(decision: ReleaseDecision) -> Iterator[tuple[str, str]]:
         yield "Not known", named(decision.not_known)
     if decision.needed:
         yield "Needed for a decision", named(decision.needed)
+
+
+def differing_texts(comparison: Comparison) -> Iterator[str]:
+    """Yield each dimension that differs between the sides, with the value that differs most."""
+    for each in comparison.differing:
+        shares = f"{share(each.base_share)} / {share(each.candidate_share)}"
+        yield f"{each.dimension} ('{words.name(each.name)}': {shares})"
 
 
 def _examples(comparison: Comparison) -> Iterator[RunExample]:

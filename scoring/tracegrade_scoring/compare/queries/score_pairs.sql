@@ -42,7 +42,8 @@ WITH stored AS (
     sample_weight * 1152921504606846976 AS unit,
     * EXCLUDE (
       trajectory_id, task_id, task_category, release, agent_name, run_mode, sample_weight, date,
-      scorer_version, task_hash, specification_hash, input_hash, step_efficiency, step_ratio
+      scorer_version, task_hash, specification_hash, input_hash, step_efficiency, step_ratio,
+      dimensions
     )
   FROM trajectory_scores
   WHERE task_id IS NOT NULL

@@ -1,0 +1,1 @@
+"""Release, agent, task and slices of runs, read from any attribute that a mapping file names."""
