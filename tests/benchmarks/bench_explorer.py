@@ -1,9 +1,11 @@
 """How fast the explorer's pages are over a large lake, and how fast a browser paints long runs.
 
 Run by hand or by `make bench`; `--runs` sets how many runs the lake has (200,000; also 1,000,000),
-`--lake` a scored lake that is there already. Requests are made one after another over HTTP, each
+`--lake` a scored lake that is there already, `--requests` how often each page is asked for.
+Requests are made one after another over HTTP, each
 with another filter or run, to a server that is a process of its own. Budgets stand beside what was
-measured; they are for a quiet machine of two cores.
+measured; they are for a quiet machine of two cores. Next to them stands the processor's time for
+each request, which other programs on the machine lengthen less.
 """
 
 import argparse
@@ -15,7 +17,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -41,6 +43,13 @@ FILTERS: Final = (
     "request=order%20of%20c-1&steps=..{}",
 )
 """Each request has another number in the place of `{}`, so that no count was made before."""
+OTHER_PAGES: Final = {
+    **{f"/?window={window}": 120 for window in ("24h", "7d", "30d")},
+    **{f"/money?window=30d&by={group}": 150
+       for group in ("agent", "release", "model", "task", "day")},
+    **dict.fromkeys(("/kills", "/conversations", "/tasks", "/trends?metric=tsa"), None),
+}  # fmt: skip
+"""Milliseconds, by address; None: as many as a list."""
 LENGTHS: Final = {200: 0.5, 2_000: 1.0, 10_000: 2.0}
 """Steps of a run, and seconds until a browser paints it."""
 
@@ -78,53 +87,63 @@ def read(url: str) -> bytes:
     return body
 
 
-def p95(urls: Callable[[int], str], times: int = REQUESTS) -> float:
-    """Return in how many milliseconds 19 of 20 requests are answered, after one unmeasured."""
-    read(urls(0))
-    taken = []
-    for place in range(times):
+def first_byte_secs(url: str) -> float:
+    """Return in how many seconds the first byte of a page comes."""
+    begun = time.perf_counter()
+    with urllib.request.urlopen(url) as answer:  # noqa: S310 - our own server
+        answer.read(1)
+        return time.perf_counter() - begun
+
+
+def cpu_secs(process: psutil.Process) -> float:
+    """Return the processor's time that a server has taken."""
+    taken = process.cpu_times()
+    return float(taken.user + taken.system)
+
+
+def show_p95(server: Served, name: str, urls: Sequence[str], budget: float) -> None:
+    """Print in how many milliseconds 19 of 20 requests are answered, after one unmeasured."""
+    read(urls[0])
+    taken, cpu = [], cpu_secs(server.process)
+    for url in urls:
         begun = time.perf_counter()
-        read(urls(place))
+        read(url)
         taken.append(1_000 * (time.perf_counter() - begun))
-    return statistics.quantiles(taken, n=20)[18]
+    each = 1_000 * (cpu_secs(server.process) - cpu) / len(urls)
+    show(name, statistics.quantiles(taken, n=20)[18], budget, "ms", f"  CPU {each:.1f} ms")
 
 
-def measure_pages(lake: Path, runs: int) -> None:
+def measure_pages(lake: Path, runs: int, requests: int) -> None:
     """Print how fast pages come, and what the server takes."""
     large = runs > RUNS
     with served(lake) as server:
         base = server.url.rstrip("/")
         memory = server.process.memory_info().rss / 2**30
+        print(f"load of the machine over a minute: {psutil.getloadavg()[0]:.1f}", flush=True)
         show("ready after", server.secs, 20 if large else 5, "s")
         show("memory once ready", memory, 1.5 if large else 0.8, "GiB")
         found = json.loads(read(f"{base}/runs.json?steps=..200&cols=tsa"))
         ids = [row["trajectory_id"] for row in found["rows"]]
         most = 200 if large else 100
-        show("list, newest", p95(lambda _: f"{base}/runs"), most, "ms")
+        show_p95(server, "list, newest", [f"{base}/runs"] * requests, most)
         for query in FILTERS:
-            address = f"{base}/runs?{query}"
-            show(f"list, {query}", p95(lambda n, to=address: to.format(1_000 + n)), most, "ms")  # type: ignore[misc]
-        show("run", p95(lambda n: f"{base}/runs/{quote(ids[n % len(ids)])}"), most, "ms")
-        for window in ("24h", "30d"):
-            address = f"{base}/?window={window}"
-            show(f"now, {window}", p95(lambda _, to=address: to, 20), 120, "ms")  # type: ignore[misc]
+            lists = [f"{base}/runs?{query.format(1_000 + n)}" for n in range(requests)]
+            show_p95(server, f"list, {query}", lists, most)
+        of_runs = [f"{base}/runs/{quote(ids[n % len(ids)])}" for n in range(requests)]
+        show_p95(server, "run", of_runs, 2 * most)
         begun = time.perf_counter()
         read(f"{base}/money?window=30d")
         show("money, first time", time.perf_counter() - begun, 2, "s")
-        for window in ("24h", "30d"):
-            address = f"{base}/money?window={window}"
-            show(f"money, {window}", p95(lambda _, to=address: to, 20), 150, "ms")  # type: ignore[misc]
-        show("tasks", p95(lambda _: f"{base}/tasks", 20), most, "ms")
-        show("trend", p95(lambda _: f"{base}/trends?metric=tsa", 20), most, "ms")
-        begun = time.perf_counter()
-        read(f"{base}/releases?agent=support&base=1.2&candidate=1.3")
-        show("a pair of releases, first time", time.perf_counter() - begun, 2, "s")
+        for path, budget in OTHER_PAGES.items():
+            show_p95(server, path, [base + path] * min(20, requests), budget or most)
+        pair = f"{base}/releases?agent=support&base=1.1&candidate=1.3"
+        show("a decision, first byte", first_byte_secs(pair), 1, "s")
         show("memory afterwards", server.process.memory_info().rss / 2**30, 2.0, "GiB")
 
 
-def show(name: str, found: float, budget: float, unit: str) -> None:
+def show(name: str, found: float, budget: float, unit: str, more: str = "") -> None:
     """Print one line."""
-    print(f"{name:<48} {found:>8.2f} {unit:<3}  budget {budget:g}", flush=True)
+    print(f"{name:<56} {found:>8.2f} {unit:<3}  budget {budget:g}{more}", flush=True)
 
 
 def long_runs(place: Path) -> None:
@@ -179,6 +198,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=RUNS, help="runs of the lake")
     parser.add_argument("--lake", type=Path, help="a scored lake; else one is made")
+    parser.add_argument("--requests", type=int, default=REQUESTS, help="of each page")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         lake = options.lake
@@ -186,7 +206,7 @@ def main() -> None:
             lake = make(Path(folder) / "lake", options.runs).root
             (lake / "tasks.yaml").write_text(task_file())
             score(Lake.open(lake), usable_specification(lake / "tasks.yaml")[0])
-        measure_pages(lake, options.runs)
+        measure_pages(lake, options.runs, options.requests)
         if chromium := shutil.which("chromium"):
             measure_browser(Path(folder) / "long", chromium)
         else:

@@ -93,8 +93,8 @@ def test_change_since_the_window_before_adds_up(lately: TestClient) -> None:
     """The window before a day is the day before it; a change of a few runs may be chance."""
     told = lately.get("/now.json?window=24h").json()
     since, until = (datetime.fromisoformat(told[end]) for end in ("since", "until"))
-    query = {"since": since - (until - since), "until": since, "agent": HOSTILE}
-    before = lately.get("/runs.json", params=query).json()["rows"]
+    ends = {"since": str(since - (until - since)), "until": str(since)}
+    before = lately.get("/runs.json", params={**ends, "agent": HOSTILE}).json()["rows"]
     (row,) = (row for row in told["agents"] if row["agent_name"] == HOSTILE)
 
     solved = sum(run["outcome"] == "succeeded" for run in before)

@@ -1,6 +1,7 @@
 -- The names that a filter's runs have, those with most runs first.
 --
--- A run may have several failure modes, dialects, models and tools, or none. Only failed runs have a reason.
+-- A run may have several failure modes, dialects, models and tools, or none. Only failed runs have
+-- a reason.
 --
 -- Reads:
 --   matching_runs

@@ -55,7 +55,7 @@
 --   unpriced              BOOLEAN    The cost of a model call is not known.
 --   duration_ms           DOUBLE     End less start.
 --   dialects              VARCHAR[]  The dialects that read its spans, sorted.
---   models                VARCHAR[]  Models that it called, itself or by a sub-agent, sorted; without
+--   models                VARCHAR[]  Models that it or its sub-agents called, sorted; without
 --                                    those that are not recorded.
 --   tools                 VARCHAR[]  Tools, as models.
 --   failures              VARCHAR[]  Failure modes that it shows, sorted; empty if none.
@@ -202,7 +202,8 @@ SELECT
   list_sort(
     list_distinct(
       list_concat(
-        [usage.model FOR usage IN coalesce(runs.model_usage, [])], sub_agent_names.models
+        [usage.model FOR usage IN coalesce(runs.model_usage, [])],  -- noqa: RF01
+        sub_agent_names.models
       )
     )
   ) AS models,

@@ -32,7 +32,9 @@ models AS (
   SELECT
     sub_agents.root_id,
     list_distinct(
-      flatten(list([usage.model FOR usage IN coalesce(trajectories.model_usage, [])]))
+      flatten(
+        list([usage.model FOR usage IN coalesce(trajectories.model_usage, [])])  -- noqa: RF01
+      )
     ) AS models
   FROM trajectories
   INNER JOIN sub_agents ON trajectories.trajectory_id = sub_agents.trajectory_id
