@@ -159,8 +159,9 @@ def style_sheet() -> bytes:
     whole = "\n".join(
         (str(style()), *run_styles(), *kill_styles(), own, f"@media screen {{\n{chosen}\n}}")
     )
+    whole = re.sub(r"/\*.*?\*/", "", whole, flags=re.DOTALL)
     whole = re.sub(r"\s*([{};>])\s*", r"\1", whole)  # no string of it has these signs
-    return re.sub(r"([:,])\s+", r"\1", whole).encode()
+    return re.sub(r"([:,])\s+", r"\1", whole).replace(";}", "}").encode()
 
 
 @cache
