@@ -99,6 +99,14 @@ COMMANDS: Final = (
         "A file to which `tracegrade score` appends the rows and CPU time of each relation, as "
         "JSON Lines.",
     ),
+    Variable("TRACEGRADE_SEND_PHOENIX_API_KEY", "", "The key with which `send` uses Phoenix."),
+    Variable("TRACEGRADE_SEND_LANGFUSE_PUBLIC_KEY", "", "The public key of a Langfuse project."),
+    Variable("TRACEGRADE_SEND_LANGFUSE_SECRET_KEY", "", "Its secret key."),
+    Variable(
+        "TRACEGRADE_SEND_OTLP_HEADERS",
+        "",
+        "Headers of `send --to otlp`, such as `authorization=Bearer KEY,x-team=a`.",
+    ),
 )
 INTERNAL: Final = (
     Variable(

@@ -11,6 +11,7 @@ PACKAGES: Final = (
     "tracegrade_judges",
     "tracegrade_scale",
     "tracegrade_testing",
+    "tracegrade_send",
     "tracegrade_harness",
     "tracegrade_explorer",
 )

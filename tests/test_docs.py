@@ -32,6 +32,7 @@ PACKAGES = {
     "tracegrade_scale": "scoring",
     "tracegrade_scoring": "scoring",
     "tracegrade_testing": "scoring",
+    "tracegrade_send": "scoring",
 }
 
 
@@ -84,6 +85,7 @@ PACKAGE_FOLDERS = (
     "queries",
     "scoring",
     "scoring/tracegrade_judges",
+    "scoring/tracegrade_send",
 )
 SHORT = [ROOT / folder / "README.md" for folder in PACKAGE_FOLDERS]
 """READMEs of folders for who changes the code; users read the pages below `docs/`."""

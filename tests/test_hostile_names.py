@@ -198,6 +198,13 @@ def _calls_of_scores(place: Place) -> Mapping[Path_, Sequence[Call]]:
             (*of_lake, "--agent", NAME),
             (*of_lake, "--metrics", place / "metrics"),
         ],
+        ("send",): [
+            (*of_scored, "--to", NAME, "--endpoint", "http://127.0.0.1:1"),
+            (*of_scored, "--to", "otlp", "--endpoint", NAME),
+            (*of_scored, "--to", "otlp", "--endpoint", "http://127.0.0.1:1", "--metric", NAME),
+            (*of_scored, "--to", "otlp", "--endpoint", "http://127.0.0.1:1", "--dry-run"),
+            ("--lake", nothing, "--to", "otlp", "--endpoint", "http://127.0.0.1:1"),
+        ],
         ("task", "run"): [(nothing,)],
         ("task", "share"): [("--lake", nothing, "--index", "0", "--of", "1")],
         ("tasks", "check"): [(place / "tasks",), (nothing,)],

@@ -21,6 +21,7 @@ PACKAGES = (
     "scoring/tracegrade_scale",
     "scoring/tracegrade_scoring",
     "scoring/tracegrade_testing",
+    "scoring/tracegrade_send",
 )
 FOLDERS = (*PACKAGES, "demo", "docgen", "tests")
 MAX_LINES = 500

@@ -28,6 +28,7 @@ FOLDERS: Final[Mapping[str, str]] = {
     "scoring/tracegrade_scale": "scale",
     "scoring/tracegrade_scoring": "scoring",
     "scoring/tracegrade_testing": "testing",
+    "scoring/tracegrade_send": "send",
     "demo": "demo",
 }
 """The folder below `tests` that mirrors each package."""

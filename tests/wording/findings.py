@@ -22,6 +22,7 @@ PARTS: Final = {
     "scoring/tracegrade_judges": "judges",
     "scoring/tracegrade_scale": "scale",
     "scoring/tracegrade_testing": "testing",
+    "scoring/tracegrade_send": "send",
 }
 """Packages that share a folder with another."""
 

@@ -16,6 +16,7 @@ PACKAGES = (
     "scoring/tracegrade_judges",
     "scoring/tracegrade_scale",
     "scoring/tracegrade_testing",
+    "scoring/tracegrade_send",
 )
 RETIRED = {
     *("door", "doors", "told", "said", "heard", "spoken", "asked", "kept", "held", "wanted"),

@@ -1,0 +1,58 @@
+"""Arize Phoenix: annotations of traces, each identified by name, trace and `identifier`.
+
+`sync=true`, since without it Phoenix answers 200 to annotations of traces that it does not have.
+With it, one unknown trace makes it refuse a whole call; the call is then halved until the unknown
+traces are alone, and these wait. Tried with Phoenix 20.26.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from tracegrade_send.destinations.destination import SENT, EvaluatedScore, ScoreAnswer
+from tracegrade_send.destinations.json_endpoint import JsonEndpoint
+
+PATH: Final = "/v1/trace_annotations?sync=true"
+IDENTIFIER: Final = "tracegrade"
+"""Marks annotations from tracegrade: a new score replaces the one before."""
+NOT_THERE: Final = "do not exist"
+"""Words of its answer to traces that it does not have; another 404 is of another server."""
+UNKNOWN_TRACE: Final = "unknown_trace"
+
+
+class Phoenix:
+    """A server of Phoenix."""
+
+    batch = 500
+
+    def __init__(self, endpoint: str, variables: Mapping[str, str]) -> None:
+        """Take its URL, and the variables with its key."""
+        key = variables.get("TRACEGRADE_SEND_PHOENIX_API_KEY")
+        self._endpoint = JsonEndpoint(endpoint, {"Authorization": f"Bearer {key}"} if key else {})
+
+    def send(self, scores: Sequence[EvaluatedScore]) -> list[ScoreAnswer]:
+        """Send annotations, as `Destination.send` says."""
+        answer = self._endpoint.post(PATH, {"data": [_annotation(each) for each in scores]})
+        if answer.status == 200:
+            return [SENT] * len(scores)
+        is_unknown = answer.status == 404 and NOT_THERE in answer.text
+        if answer.status == 404 and not is_unknown:
+            raise self._endpoint.no_api(answer)
+        if len(scores) > 1:
+            half = len(scores) // 2
+            return self.send(scores[:half]) + self.send(scores[half:])
+        if is_unknown:
+            return [ScoreAnswer("waiting", UNKNOWN_TRACE)]
+        return [ScoreAnswer("refused", answer.excerpt())]
+
+
+def _annotation(each: EvaluatedScore) -> dict[str, Any]:
+    score = each.score
+    result = {"score": score.value, "label": each.label, "explanation": each.explanation or None}
+    return {
+        "name": score.metric,
+        "annotator_kind": "CODE",
+        "identifier": IDENTIFIER,
+        "trace_id": score.trace_id,
+        "result": {name: value for name, value in result.items() if value is not None},
+        "metadata": each.details(),
+    }

@@ -1,0 +1,105 @@
+"""Servers on loopback that identify scores as Phoenix, Langfuse and OTLP receivers do.
+
+Phoenix: an annotation is identified by name, trace and identifier; one unknown trace refuses a
+whole call. Langfuse: a score is identified by id, name and the date of its timestamp. OTLP
+receivers keep every record.
+"""
+
+import gzip
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
+    ExportLogsServiceRequest,
+    ExportLogsServiceResponse,
+)
+
+
+@dataclass
+class Peer:
+    """A running server and what it has."""
+
+    url: str = ""
+    rows: dict[tuple[str, ...], Any] = field(default_factory=dict)
+    """Scores by what identifies them."""
+    records: list[Any] = field(default_factory=list)
+    """Log records, as they came."""
+    unknown: set[str] = field(default_factory=set)
+    """Traces that it does not have."""
+    requests: int = 0
+    authorization: str = ""
+    on_request: Callable[[int], None] = lambda _: None
+    """Called with the number of a request after it was handled, before the answer."""
+    answer_first: Callable[[int], tuple[int, Any] | None] = lambda _: None
+    """Returns an answer in place of the peer's own, without handling the request; or None."""
+    headers: dict[str, str] = field(default_factory=dict)
+    """Of such an answer."""
+
+    def phoenix(self, body: Any) -> tuple[int, Any]:
+        """Upsert annotations, all or none."""
+        missing = {row["trace_id"] for row in body["data"]} & self.unknown
+        if missing:
+            return 404, f"Traces with IDs {', '.join(sorted(missing))} do not exist.".encode()
+        for row in body["data"]:
+            self.rows[row["name"], row["trace_id"], row["identifier"]] = row
+        return 200, {"data": [{"id": f"{number}"} for number in range(len(body["data"]))]}
+
+    def langfuse(self, body: Any) -> tuple[int, Any]:
+        """Upsert scores; a list is accepted as a whole."""
+        for row in body if isinstance(body, list) else [body]:
+            self.rows[row["id"], row["name"], row["timestamp"][:10]] = row
+        return (202, {}) if isinstance(body, list) else (200, {"id": body["id"]})
+
+
+@contextmanager
+def peer() -> Iterator[Peer]:
+    """Yield a server of all three."""
+    found = Peer()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            data = self.rfile.read(int(self.headers["Content-Length"]))
+            with lock:
+                found.requests += 1
+                found.authorization = self.headers.get("Authorization", "")
+                answer = found.answer_first(found.requests)
+                extra = found.headers if answer else {}
+                status, body = answer or self._handled(data)
+                found.on_request(found.requests)
+            text = body if isinstance(body, bytes) else json.dumps(body).encode()
+            self.send_response(status)
+            for name, value in {"Content-Length": str(len(text)), **extra}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(text)
+
+        def _handled(self, data: bytes) -> tuple[int, Any]:
+            if self.path == "/v1/trace_annotations?sync=true":
+                return found.phoenix(json.loads(data))
+            if self.path == "/api/public/scores":
+                return found.langfuse(json.loads(data))
+            if self.path == "/v1/logs":
+                request = ExportLogsServiceRequest.FromString(gzip.decompress(data))
+                scope = request.resource_logs[0].scope_logs[0]
+                found.records += scope.log_records
+                return 200, ExportLogsServiceResponse().SerializeToString()
+            return 404, {"detail": "Not Found"}
+
+        def log_message(self, *_: Any) -> None:
+            """Print nothing."""
+
+    lock = threading.Lock()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    found.url = f"http://127.0.0.1:{server.server_port}"
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield found
+    finally:
+        server.shutdown()
+        server.server_close()
