@@ -1,9 +1,10 @@
 """OTLP: each score is a log record, the event `gen_ai.evaluation.result`.
 
-Source: [OTel GenAI], gen-ai-events (status: Development). The event belongs to the root span of the run; without a root span it has the trace
-id alone. Receivers store what arrives twice, so its attributes have the key and the id of the
-score. The time is that of the last received span, so the same lake sends the same records. The
-observed time is now: of two records with one key, the last observed counts.
+Source: [OTel GenAI], gen-ai-events (status: Development). The event belongs to the root span of
+the run; without a root span it has the trace id alone. Receivers store what arrives twice, so its
+attributes have the key and the id of the score. The time is that of the last received span, so the
+same lake sends the same records. The observed time is now: of two records with one key, the last
+observed counts.
 """
 
 import time
