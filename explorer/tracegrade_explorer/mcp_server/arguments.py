@@ -28,14 +28,14 @@ Texts: TypeAlias = Annotated[
 ]
 StepText: TypeAlias = Annotated[
     Literal["arguments", "result", "content", "prompt"],
-    Field(description="Which text; prompt: what the model was given before the step"),
+    Field(description="Which text; prompt is the input of the model call before the step"),
 ]
 Offset: TypeAlias = Annotated[
     int, Field(ge=0, le=999_999_999, description="First character: `offset` of next")
 ]
 Name: TypeAlias = Annotated[str, Field(max_length=1_000)]
 Detail: TypeAlias = Annotated[
-    bool, Field(description="All metrics, failure modes and tasks, rather than what changed")
+    bool, Field(description="All metrics, failure modes and tasks, not only the changes")
 ]
 SearchedText: TypeAlias = Annotated[
     str, Field(min_length=1, max_length=1_000, description="In any case")

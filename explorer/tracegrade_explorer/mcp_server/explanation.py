@@ -14,7 +14,7 @@ from tracegrade_scoring.timeline.model import RunReason, Step, Timeline
 from tracegrade_scoring.timeline.read import Window
 
 CHARACTERS: Final = 400
-"""Of one text."""
+"""Length of one text."""
 REASONS: Final = 5
 MISSED: Final = 3
 OFFERED: Final = 20

@@ -28,9 +28,9 @@ class _Cut(NamedTuple):
     """Limits of one try to make a document shorter."""
 
     characters: int
-    """Of each text."""
+    """Length of a text."""
     entries: int
-    """Of each list; a mapping may have twice as many."""
+    """Length of a list; a mapping may have twice as many."""
 
 
 CUTS: Final = (
@@ -106,7 +106,7 @@ def shortened(document: Mapping[str, Any], room: int) -> dict[str, Any]:
 
 
 def without_nothing(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row without the columns that say nothing: NULL, FALSE, and what is empty."""
+    """Return a row without the columns that are NULL, FALSE or empty."""
     return {
         key: value for key, value in row.items() if value or (value == 0 and value is not False)
     }

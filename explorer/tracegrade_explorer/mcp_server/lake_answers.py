@@ -1,4 +1,4 @@
-"""Gets the answers of pages and queries for tools, some at a time, and frames what they return."""
+"""Gets the answers of pages and queries for tools, some at a time, and frames the results."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -24,10 +24,10 @@ P = ParamSpec("P")
 
 
 class LakeAnswers:
-    """What tools read of one lake."""
+    """The answers of one lake."""
 
     def __init__(self, explorer: Explorer) -> None:
-        """Read what an explorer reads."""
+        """Read by an explorer."""
         self._explorer = explorer
         self._running = asyncio.Semaphore(CALLS)
         self._calls = 0
@@ -43,7 +43,7 @@ class LakeAnswers:
         names: Mapping[str, str] | None = None,
         pairs: Sequence[tuple[str, str]] = (),
     ) -> Any:
-        """Return what a page has for programs.
+        """Return the JSON of a page.
 
         Raises:
             TracegradeError: What the page raises.

@@ -44,7 +44,7 @@ class LakeTools:
         agent: Name = "",
         detail: Detail = False,
     ) -> str:
-        """Say whether a release is better beyond chance than another, and what broke, by run ids.
+        """Decide whether a release is better beyond chance, and list broken tasks with run ids.
 
         Without both releases it lists the newest releases of each agent.
         """
@@ -88,7 +88,7 @@ class LakeTools:
     async def sql(self, query: Statement) -> str:
         """Run one SELECT (DuckDB) over the lake: 10 s, 1 GiB, 200 rows.
 
-        The resource tracegrade://tables says what tables hold.
+        The resource tracegrade://tables describes the tables.
         """
         return _table(await self._answers.query(query))
 
@@ -109,7 +109,7 @@ def _table(found: Rows) -> str:
 
 
 def _short(cohort: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the decision on one cohort, and what broke."""
+    """Return the decision on one cohort, with the tasks and reasons behind it."""
     return without_nothing({
         **_only(cohort, COHORT),
         "fell": [_only(task, TASK) for task in _fallen(cohort["by_task"])[:NAMED]],

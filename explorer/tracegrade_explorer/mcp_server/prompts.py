@@ -14,7 +14,7 @@ WHY: Final = (
 )
 SHIP: Final = (
     "Call compare_releases for agent {agent} with base {base} and candidate {candidate}. Give "
-    "the decision as it stands there, what changed beyond chance, and what is not known. For each "
+    "the decision in its own words, what changed beyond chance, and what is not known. For each "
     "task that fell, call explain_failure on one of its failed runs. Call no difference real that "
     "the answer does not."
 )

@@ -31,14 +31,14 @@ def add_resources(server: MCPServer, answers: LakeAnswers) -> None:
 
 
 class LakeResources:
-    """What a model may read before it asks."""
+    """Explanations of the data, for a model."""
 
     def __init__(self, answers: LakeAnswers) -> None:
-        """Tell of one lake."""
+        """Describe one lake."""
         self._answers = answers
 
     async def tables(self) -> str:
-        """Tables that SQL may read: rows, and what each holds."""
+        """Tables that SQL may read, with their rows and content."""
         tables = (await self._read(sql))["tables"]
         rows = [{key: each[key] for key in ("name", "rows", "summary")} for each in tables]
         return framed_rows({}, Listing("tables", rows, _all))
@@ -50,7 +50,7 @@ class LakeResources:
         return framed(_known(found, name, "table"))
 
     async def metric(self, name: str) -> str:
-        """One metric: what it means, how it is counted, which way is better."""
+        """One metric: its meaning, its count, which way is better."""
         return framed(_known(await self._read(metrics), name, "metric"))
 
     async def queries(self) -> str:

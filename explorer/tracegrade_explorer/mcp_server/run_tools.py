@@ -33,7 +33,7 @@ from tracegrade_scoring.timeline.as_json import render_json
 from tracegrade_scoring.timeline.read import Window
 
 NOT_SHOWN: Final = frozenset({"seq", "date", "scored", "beside", "received_at"})
-"""Columns of a list that say nothing of a run itself."""
+"""Columns of a list that do not describe a run itself."""
 EXPLANATION: Final = 4_000
 """Characters of an explanation, with its frame."""
 SHORT, FULL = 300, 20_000
@@ -116,7 +116,7 @@ def run_window(request: PageRequest) -> PageContent:
 
 
 def _head(run: Mapping[str, Any], *, whole: bool) -> dict[str, Any]:
-    """Return what stands before the steps: only the id where they continue."""
+    """Return the part before the steps: only the id where they continue."""
     facts = run["run"]
     head = {"id": facts["trajectory_id"], "total_steps": run["total_steps"]}
     if not whole:
@@ -136,7 +136,7 @@ def _head(run: Mapping[str, Any], *, whole: bool) -> dict[str, Any]:
 
 
 def _step(step: Mapping[str, Any], characters: int) -> dict[str, Any]:
-    """Return a step with what was found at it, and the length of a text that is cut."""
+    """Return a step with its findings, and the length of its longest text if that is cut."""
     found = without_nothing({**step, "found": _without_nothing(step["found"])})
     if found.get("longest", 0) <= characters:
         found.pop("longest", None)

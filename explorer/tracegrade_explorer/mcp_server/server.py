@@ -30,7 +30,7 @@ INSTRUCTIONS: Final = (
 
 
 def mcp_server(explorer: Explorer, *, sql: bool) -> MCPServer:
-    """Return the server over what an explorer reads.
+    """Return the server over the lake of an explorer.
 
     Args:
         explorer: The explorer.
