@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -35,7 +35,7 @@ def write(lake: Lake, run: str, suite: str, results: Sequence[TrialResult]) -> N
     invalid trial again, the new result replaces the old one.
     """
     redactor = Redactor.from_options(CollectorConfig(), lake.state)
-    rows = [_row(run, suite, result) for result in results]
+    rows = [_row(run, suite, result) for result in _without_secrets(redactor, results)]
     for key in (*_JSON, "reason", "recovery_log"):
         clean = redactor.redact_texts([row[key] or "" for row in rows])
         for row, text in zip(rows, clean, strict=True):
@@ -44,6 +44,24 @@ def write(lake: Lake, run: str, suite: str, results: Sequence[TrialResult]) -> N
         row["recovery_log"] = row["recovery_log"] and cut_log(row["recovery_log"])
     _write_rows(lake, run, rows)
     add_verdicts(lake, [*verdicts(results)], redactor)
+
+
+def _without_secrets(redactor: Redactor, results: Sequence[TrialResult]) -> Iterator[TrialResult]:
+    """Yield results whose texts of objects have no secret; in JSON, some would not be found."""
+    states = [state for result in results for state in result.states or () if "texts" in state]
+    texts = [text for state in states for text in state["texts"].values()]
+    clean = iter(redactor.redact_texts(texts))
+    for result in results:
+        if result.states is None:
+            yield result
+            continue
+        cleaned = [
+            {**state, "texts": {moment: next(clean) for moment in state["texts"]}}
+            if "texts" in state
+            else state
+            for state in result.states
+        ]
+        yield result.model_copy(update={"states": cleaned})
 
 
 def _write_rows(lake: Lake, run: str, rows: Sequence[Mapping[str, Any]]) -> None:

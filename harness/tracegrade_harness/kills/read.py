@@ -13,6 +13,7 @@ from tracegrade_lake import Lake
 from tracegrade_lake.tables import rows_of
 
 POINTS: Final = ("early", "mid", "late")
+MOMENTS: Final = ("before", "killed", "recovered")
 
 
 class KilledObject(NamedTuple):
@@ -31,6 +32,13 @@ class KilledObject(NamedTuple):
     """The records that name it with a way to undo it."""
     disproved: str | None
     """Why an undo, tried on a copy, did not help."""
+    text_before: str | None = None
+    """Content, redacted; None if it had none, or was no small text, at that moment."""
+    text_killed: str | None = None
+    text_recovered: str | None = None
+    """None also if it is as before the run."""
+    forms: str | None = None
+    """Kinds and permissions of a file, where they changed: before, at the kill, recovered."""
 
 
 class KillRecord(NamedTuple):
@@ -101,7 +109,7 @@ def _objects(
     restored = [
         KilledObject(
             state["object"], state["before"], state["killed"], state["recovered"],
-            left=False, named_by=None, disproved=None,
+            left=False, named_by=None, disproved=None, **_contents(state),
         )
         for state in by_name.values()
     ]  # fmt: skip
@@ -117,7 +125,15 @@ def _left(leftover: dict[str, Any], state: dict[str, Any]) -> KilledObject:
         left=True,
         named_by=leftover.get("named_by"),
         disproved=leftover.get("disproved"),
+        **_contents(state),
     )
+
+
+def _contents(state: dict[str, Any]) -> dict[str, str | None]:
+    """Return the fields on the content of an object; an earlier version recorded none."""
+    texts, forms = state.get("texts") or {}, state.get("forms") or {}
+    shown = ", then ".join(forms[moment] for moment in MOMENTS if moment in forms)
+    return {**{f"text_{moment}": texts.get(moment) for moment in MOMENTS}, "forms": shown or None}
 
 
 def kill_named(kills: Sequence[KillRecord], trajectory_id: str, point: str) -> KillRecord | None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Protocol
 
+from tracegrade_harness.kills.diffs import object_diffs
 from tracegrade_harness.kills.read import KilledObject, KillRecord, twins
 from tracegrade_harness.kills.sentences import headline, sentence
 from tracegrade_scoring.rendering import words
@@ -103,6 +104,8 @@ def _object(each: KilledObject) -> dict[str, Any]:
         "recovered": LEFT.get(each.recovered, each.recovered) if each.left else "as before",
         "left": each.left,
         "way": words.line(f"tried, and failed: {way}" if each.disproved else way),
+        "forms": words.line(each.forms) if each.forms else "",
+        "diffs": [*object_diffs(each)],
     }
 
 

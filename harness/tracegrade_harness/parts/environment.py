@@ -8,7 +8,7 @@ with closing(EnvironmentTemplate(suite.environments["uploads"], suite_folder)) a
 """
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from itertools import chain
 from pathlib import Path
@@ -27,6 +27,7 @@ from tracegrade_harness.parts.part import (
     Opened,
     Part,
     ServiceAddress,
+    ShowsContent,
     UsesServices,
 )
 from tracegrade_harness.parts.state import State
@@ -116,6 +117,10 @@ class EnvironmentTemplate:
             stack.pop_all()
         return environment
 
+    def content(self, name: str, most_bytes: int) -> bytes | None:
+        """Return the content of an object before the run, as `ShowsContent` does."""
+        return _content_in((each.part for each in self._parts), name, most_bytes)
+
     def close(self) -> None:
         """End the servers of all trials' parts. Idempotent."""
         with ExitStack() as stack:
@@ -199,6 +204,10 @@ class OpenedEnvironment(ReadableState):
                 by_processes.update(part.held())
         return sorted(by_processes.union(held_by_rule(self.difference(now), self._locks)))
 
+    def content(self, name: str, most_bytes: int) -> bytes | None:
+        """Return the content of an object as it is now, as `ShowsContent` does."""
+        return _content_in(self.parts.values(), name, most_bytes)
+
     def clone(self, root: Path) -> "OpenedEnvironment":
         """Return a copy of the present state in another folder, created if missing."""
         with explained(root):
@@ -211,6 +220,12 @@ class OpenedEnvironment(ReadableState):
         with ExitStack() as stack:
             for title, part in reversed([*self.parts.items()]):
                 stack.callback(_close, title, part)
+
+
+def _content_in(parts: Iterable[Part | Opened], name: str, most_bytes: int) -> bytes | None:
+    """Return the content of an object from the part that has it; None if none has."""
+    found = (part.content(name, most_bytes) for part in parts if isinstance(part, ShowsContent))
+    return next((content for content in found if content is not None), None)
 
 
 def _code_of(title: str) -> AbstractContextManager[None]:

@@ -70,6 +70,14 @@ class UsesServices(Protocol):
         """
 
 
+@runtime_checkable
+class ShowsContent(Protocol):
+    """A part or an opened part whose objects have content that people can read."""
+
+    def content(self, name: str, most_bytes: int) -> bytes | None:
+        """Return the content of an object; None if the part has none of that name and size."""
+
+
 class Part(Protocol):
     """A part as the suite declares it."""
 

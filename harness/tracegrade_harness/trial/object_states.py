@@ -1,19 +1,34 @@
 """Objects at each moment of a kill, and the recovery's log, as `harness_trials` has them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tracegrade_harness.parts.diff import diff
+from tracegrade_harness.parts.part import ShowsContent
 from tracegrade_harness.parts.state import State
 
 MAX_LOG_BYTES: Final = 16_384
 """A longer output of a recovery command loses its beginning."""
+MAX_TEXT_BYTES: Final = 16_384
+"""A longer content of an object is not recorded."""
+MAX_MOMENT_BYTES: Final = 131_072
+"""Contents of all objects of a kill at one moment."""
+MAX_FORM_CHARS: Final = 200
 READ_LOG_BYTES: Final = 2 * MAX_LOG_BYTES
 """Redaction needs what precedes a secret, so the log is cut to size after it."""
 
 
-def object_states(before: State, killed: State, recovered: State) -> list[dict[str, Any]]:
+class ObservedObjects(NamedTuple):
+    """All objects at one moment, and the texts of those that differ from before the run."""
+
+    state: State
+    texts: Mapping[str, str] = {}
+
+
+def object_states(
+    before: ObservedObjects, killed: ObservedObjects, recovered: ObservedObjects
+) -> list[dict[str, Any]]:
     """Return the objects that a killed run changed, at the kill or after recovery; by name.
 
     Args:
@@ -21,16 +36,66 @@ def object_states(before: State, killed: State, recovered: State) -> list[dict[s
         killed: After the kill.
         recovered: After the recovery command; without one, later.
     """
-    at_kill, after = changes_by_name(before, killed), changes_by_name(before, recovered)
+    at_kill = changes_by_name(before.state, killed.state)
+    after = changes_by_name(before.state, recovered.state)
+    moments = {"before": before, "killed": killed, "recovered": recovered}
     return [
         {
             "object": name,
-            "before": "present" if name in before else "absent",
+            "before": "present" if name in before.state else "absent",
             "killed": at_kill.get(name, "same"),
             "recovered": after.get(name, "same"),
+            **_forms(name, moments),
+            **_texts(name, moments),
         }
         for name in sorted(at_kill.keys() | after.keys())
     ]
+
+
+def _forms(name: str, moments: Mapping[str, ObservedObjects]) -> dict[str, Any]:
+    """Return the kind and permissions of a file at each moment, if they changed."""
+    found = {
+        moment: digest.rpartition(" ")[0] if digest.startswith("file ") else digest
+        for moment, each in moments.items()
+        if " " in (digest := each.state.get(name, ""))
+    }
+    if len({*found.values()}) < 2:
+        return {}
+    return {"forms": {moment: form[:MAX_FORM_CHARS] for moment, form in found.items()}}
+
+
+def _texts(name: str, moments: Mapping[str, ObservedObjects]) -> dict[str, Any]:
+    """Return the texts of an object at moments at which it differed, and before."""
+    before = moments["before"]
+    found = {
+        moment: each.texts[name]
+        for moment, each in moments.items()
+        if name in each.texts
+        and (each is before or each.state.get(name) != before.state.get(name))
+    }
+    return {"texts": found} if found else {}
+
+
+def read_texts(source: ShowsContent, names: Iterable[str]) -> dict[str, str]:
+    """Return the texts of objects that are small enough; bytes that are not text are left out."""
+    found: dict[str, str] = {}
+    room = MAX_MOMENT_BYTES
+    for name in names:
+        content = source.content(name, min(room, MAX_TEXT_BYTES))
+        text = None if content is None else _as_text(content)
+        if content is not None and text is not None:
+            found[name] = text
+            room -= len(content)
+    return found
+
+
+def _as_text(content: bytes) -> str | None:
+    """Return a content as text; None if it is none."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        return None
+    return None if "\0" in text else text
 
 
 def changes_by_name(before: State, now: State) -> Mapping[str, str]:

@@ -22,6 +22,7 @@ from tracegrade_queries.engine.layers import find_query
 
 HOSTILE = "files:data/<script>x</script>\x1b[31m.csv"
 SECRET = "sk-proj-Zx91kQ7vT3bN8mW2pL5dR6yH0cJ4fG1sA9eU"  # noqa: S105 - made up
+PASSWORD = "kW8_pZ2-vQ5xT1"  # noqa: S105 - made up
 LEFT = [
     {"object": HOSTILE, "change": "added", "named_by": None, "disproved": None},
     {"object": "files:data/a.csv", "change": "removed", "named_by": "journal", "disproved": None},
@@ -33,7 +34,10 @@ STATES = [
     {"object": "files:data/a.csv", "before": "present", "killed": "removed",
      "recovered": "removed"},
     {"object": "files:data/b.csv", "before": "present", "killed": "changed",
-     "recovered": "changed"},
+     "recovered": "changed", "forms": {"before": "file 0644", "killed": "file 0600"},
+     "texts": {"before": "id,sum\n1,<b>20</b>\n2,30\n",
+               "killed": f'id,sum\n1,<b>21</b>\n2,30\npassword = "{PASSWORD}"\n',
+               "recovered": "id,sum\n1,<b>22</b>\n2,30\n\x1b[31m3,40\n"}},
     {"object": "files:data/c.csv", "before": "present", "killed": "removed", "recovered": "same"},
 ]  # fmt: skip
 
@@ -103,6 +107,20 @@ def test_names_of_objects_are_text(web: TestClient) -> None:
     assert "<script>x" not in raw
     assert "\x1b" not in raw
     assert "\\x1b[31m.csv" in raw
+
+
+def test_text_of_an_object_is_compared_before_and_after(web: TestClient) -> None:
+    """Lines that the run and the recovery changed, as text and without secrets."""
+    raw = web.get("/runs/t4/kill").text
+    diffs = re.findall(r'<pre class="diff">(.*?)</pre>', raw, re.DOTALL)
+    by_run, by_recovery = (html.unescape(re.sub(r"<[^>]+>", "", each)) for each in diffs)
+
+    assert by_run.splitlines()[:4] == ["  id,sum", "\u2212 1,<b>20</b>", "+ 1,<b>21</b>", "  2,30"]
+    assert "+ 1,<b>22</b>" in by_recovery.splitlines()
+    assert "\\x1b[31m3,40" in by_recovery
+    assert "file 0644, then file 0600" in text_of(web, "/runs/t4/kill")
+    assert PASSWORD not in raw + web.get("/runs/t4/kill.json").text
+    assert "<b>20" not in raw
 
 
 def test_counts_equal_those_of_the_saved_queries(web: TestClient, killed: Lake) -> None:

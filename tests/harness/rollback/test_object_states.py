@@ -1,11 +1,21 @@
 """What is recorded of objects at a kill and after recovery."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracegrade_harness.trial.object_states import MAX_LOG_BYTES, cut_log, log_end, object_states
+from tracegrade_harness.trial.object_states import (
+    MAX_LOG_BYTES,
+    MAX_MOMENT_BYTES,
+    MAX_TEXT_BYTES,
+    ObservedObjects,
+    cut_log,
+    log_end,
+    object_states,
+    read_texts,
+)
 
 STATES = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from("123"))
 
@@ -15,7 +25,10 @@ def test_each_object_that_differed_once_is_recorded(
     before: dict[str, str], killed: dict[str, str], recovered: dict[str, str]
 ) -> None:
     """With how it was before, and how it differed at each moment; all others are left out."""
-    found = {row["object"]: row for row in object_states(before, killed, recovered)}
+    found = {
+        row["object"]: row
+        for row in object_states(*map(ObservedObjects, (before, killed, recovered)))
+    }
 
     assert found.keys() == {
         name for name in "abcdef"
@@ -40,3 +53,45 @@ def test_log_keeps_its_end(tmp_path: Path) -> None:
     assert (missing, empty) == (None, None)
     assert end.endswith("the end")
     assert len(end.encode()) == MAX_LOG_BYTES
+
+
+class Contents(NamedTuple):
+    """Objects with content."""
+
+    found: dict[str, bytes]
+
+    def content(self, name: str, most_bytes: int) -> bytes | None:
+        """Return a content that is small enough."""
+        content = self.found.get(name)
+        return content if content is not None and len(content) <= most_bytes else None
+
+
+def test_only_small_texts_are_recorded() -> None:
+    """Neither bytes of other kinds, nor a file that nobody reads on a page."""
+    objects = Contents({
+        "text": "ä\n".encode(), "large": b"x" * (MAX_TEXT_BYTES + 1), "bytes": b"\xff",
+        "zero": b"a\0b", "empty": b"",
+    })  # fmt: skip
+    assert read_texts(objects, [*objects.found, "gone"]) == {"text": "ä\n", "empty": ""}
+
+
+@given(st.lists(st.integers(0, MAX_TEXT_BYTES), max_size=40))
+def test_texts_of_a_moment_have_a_limit(sizes: list[int]) -> None:
+    """However many objects a run leaves, their texts together are bounded."""
+    objects = Contents({str(place): b"x" * size for place, size in enumerate(sizes)})
+    found = read_texts(objects, objects.found)
+
+    assert sum(map(len, found.values())) <= MAX_MOMENT_BYTES
+    if sum(sizes) <= MAX_MOMENT_BYTES - MAX_TEXT_BYTES:
+        assert len(found) == len(sizes)
+
+
+def test_change_of_permissions_is_recorded() -> None:
+    """Also if the content is the same; the digest of a content is not."""
+    (row,) = object_states(
+        ObservedObjects({"a": "file 0644 12ab"}, {"a": "x"}),
+        ObservedObjects({"a": "file 0600 12ab"}, {"a": "x"}),
+        ObservedObjects({"a": "file 0644 12ab"}, {"a": "x"}),
+    )
+    assert row["forms"] == {"before": "file 0644", "killed": "file 0600", "recovered": "file 0644"}
+    assert row["texts"] == {"before": "x", "killed": "x"}

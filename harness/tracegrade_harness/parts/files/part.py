@@ -20,9 +20,10 @@ from tracegrade_harness.parts.folders.copying import copy_entries, copy_folder
 from tracegrade_harness.parts.folders.folders import make_own
 from tracegrade_harness.parts.folders.walk import WalkedFile, folder_at, walk
 from tracegrade_harness.parts.globs import Globs
-from tracegrade_harness.parts.names import part_text, path_text
+from tracegrade_harness.parts.names import part_text, path_text, plain_text
 from tracegrade_harness.parts.part import ServiceAddress
 from tracegrade_harness.parts.state_reading import ReadableState, StateReading, fingerprint
+from tracegrade_harness.parts.verifying.tree import NotReadable, read
 
 _HERE = PurePosixPath()
 _UNREAD = re.compile(r"(file|folder) \d{4} (unreadable|deeper)")
@@ -42,6 +43,11 @@ class FilesLocation:
     """Globs over paths below it."""
     leave_out: frozenset[str] = frozenset()
     """Paths below it that belong to other parts."""
+
+    def path_of(self, name: str) -> str | None:
+        """Return the path of an object below the part; None if it belongs to another part."""
+        prefix = f"files:{part_text(self.name)}/"
+        return plain_text(name.removeprefix(prefix)) if name.startswith(prefix) else None
 
 
 class FilesPart:
@@ -82,6 +88,11 @@ class FilesPart:
         """Return the template as a trial finds it."""
         at_template = FilesLocation(self._location.name, _HERE, ignore=self._location.ignore)
         return _read(at_template, self._template, self._folders, str(self._template))
+
+    def content(self, name: str, most_bytes: int) -> bytes | None:
+        """Return the content of a file of the template; None if there is none of that size."""
+        path = self._location.path_of(name)
+        return None if path is None else _content(self._template, path, most_bytes)
 
     def open(self, root: Path) -> "OpenedFiles":
         """Return a fresh copy of the template for a trial; see `part.py`."""
@@ -134,6 +145,12 @@ class OpenedFiles(ReadableState):
             EnvironmentFailed: The device failed.
         """
         return _read(self._location, self._root, self._folders, str(self._root))
+
+    def content(self, name: str, most_bytes: int) -> bytes | None:
+        """Return the content of a file as it is now; None if there is none of that size."""
+        path = self._location.path_of(name)
+        at = self._location.at
+        return None if path is None else _content(self._root, str(at / path), most_bytes)
 
     def held(self) -> list[str]:
         """Return the files that processes lock, such as `files:data/x.lock (flock)`."""
@@ -204,6 +221,14 @@ def _add_entries(
         except FileNotFoundError:
             continue  # removed by now
         reading.add(_object(location.name, entry), digest, ignore.rule(_text(entry)))
+
+
+def _content(folder: Path, path: str, most_bytes: int) -> bytes | None:
+    """Return the content of a regular file; no link is followed."""
+    try:
+        return read(folder, path, most_bytes)
+    except (NotReadable, OSError):
+        return None
 
 
 def _top_digest(folder: int) -> str:
