@@ -28,7 +28,7 @@ PARAMETERS = {
     "names": 8, "of_run": 3, "part": "k", "rows": 5, "seq": 3, "step_index": 2,
     "task_id": "malformed-header", "task_means": False, "text": "x",
     "span_id": "t1", "trace_id": "trace1", "trajectory_id": "t1",
-    "labeled": ["t1"], "queue_order": "newest", "source": "human:ann",
+    "kill_point": "late", "labeled": ["t1"], "queue_order": "newest", "source": "human:ann",
     "issue": "k", "seqs": [1, 2],
     "grouped_by": "agent", "midnight": MIDNIGHT,
     "now": MIDNIGHT, **LIMITS,

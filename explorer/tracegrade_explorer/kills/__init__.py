@@ -1,1 +1,1 @@
-"""The pages of kills on purpose, and what they left."""
+"""The kills of a snapshot, and the addresses of their pages."""

@@ -73,7 +73,7 @@ def rows_of(
         step: The step in it.
         before: Steps of the run that the same person named before.
     """
-    common = _common_fields(run_id, name)
+    common = common_fields(run_id, name)
     more = {"tag": form.tag or None, "evidence": form.note or None}
     verdict = {"subject": "success", "value": VALUES[form.verdict], "label": form.verdict}
     found = [{**common, **verdict, **more}]
@@ -85,7 +85,7 @@ def rows_of(
 
 def rows_taken_back(run_id: str, name: str, steps: Iterable[LabeledStep]) -> list[dict[str, Any]]:
     """Return the rows that withdraw a person's label of a run, and the steps in it."""
-    common = _common_fields(run_id, name)
+    common = common_fields(run_id, name)
     return [{**common, "subject": "success", "withdrawn": True}, *_taken_back(common, steps)]
 
 
@@ -94,7 +94,8 @@ def _taken_back(common: dict[str, Any], steps: Iterable[LabeledStep]) -> Iterato
         yield {**common, **_of(step), "withdrawn": True}
 
 
-def _common_fields(run_id: str, name: str) -> dict[str, Any]:
+def common_fields(run_id: str, name: str) -> dict[str, Any]:
+    """Return the fields of every row of a person's label."""
     made_at = datetime.now(UTC).isoformat()
     return {"trajectory_id": run_id, "source": f"{HUMAN}{name}", "made_at": made_at}
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from tracegrade_explorer.errors import LabelNotWritten
+from tracegrade_explorer.labels.kill_scores import KillScore, ScoredKill, row_of_score
 from tracegrade_explorer.upkeep.line_process import LineProcess
 from tracegrade_explorer.upkeep.scoring_process import ScoringProcess
 
@@ -54,6 +55,7 @@ class LabelWriter:
         self._timer: threading.Timer | None = None
         self._scoring = scoring or ScoringProcess(lake)
         self._given: dict[tuple[str, str], LabelGiven] = {}
+        self._scores: dict[tuple[str, str, str], KillScore] = {}
         self._last: dict[str, str] = {}
         self._unscored: set[str] = set()
         self._failure = ""
@@ -66,6 +68,28 @@ class LabelWriter:
             LabelNotWritten: The process failed; the lake is unchanged.
         """
         self._written("label", [*rows])
+        self._remember(run_id, given)
+        self._score_later()
+
+    def write_score(self, kill: ScoredKill, name: str, given: KillScore) -> None:
+        """Put a person's score of a kill into the lake, and remember it.
+
+        Raises:
+            LabelNotWritten: The process failed; the lake is unchanged.
+        """
+        self._written("score", [row_of_score(kill, name, given)])
+        with self._lock:
+            self._scores[kill.run_id, kill.kill_point, name] = given
+            if len(self._scores) > MOST_REMEMBERED:
+                self._scores.pop(next(iter(self._scores)))
+            self._unscored.add(kill.run_id)
+        self._score_later()
+
+    def score_given(self, run_id: str, kill_point: str, name: str) -> KillScore | None:
+        """Return a person's score of a kill since the start; None if there is none."""
+        return self._scores.get((run_id, kill_point, name))
+
+    def _remember(self, run_id: str, given: LabelGiven) -> None:
         with self._lock:
             self._given.pop((run_id, given.name), None)
             self._given[run_id, given.name] = given
@@ -76,7 +100,6 @@ class LabelWriter:
             else:
                 self._last.pop(given.name, None)
             self._unscored.add(run_id)
-        self._score_later()
 
     def save_query(self, name: str, text: str, by: str, *, overwrite: bool) -> bool:
         """Save a query in the lake.

@@ -9,6 +9,7 @@ from tracegrade_explorer.filters.grammar import Filter, to_pairs
 from tracegrade_explorer.labels.people import HUMAN
 from tracegrade_explorer.labels.rows import LabeledStep, read_form, rows_of, rows_taken_back
 from tracegrade_explorer.labels.writer import LabelGiven, LabelWriter
+from tracegrade_explorer.pages.kill_score import writer_of
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, Redirect
 from tracegrade_explorer.snapshots.rows import FoundRun, Neighbors, find_run
 from tracegrade_explorer.snapshots.snapshot import Row, read, read_matching
@@ -34,11 +35,7 @@ def label(request: PageRequest) -> PageResponse:
         RunMissing: The run is no longer in the lake.
     """
     fields = dict(request.pairs)
-    if not request.labeler or request.labels is None:
-        msg = (
-            "you may not label here; `tracegrade ui --label-as NAME` lets you on your own machine"
-        )
-        raise FormRefused(msg)
+    writer = writer_of(request)
     try:
         found = find_run(request.con, fields.get("run", ""))
     except PageMissing as error:
@@ -46,11 +43,11 @@ def label(request: PageRequest) -> PageResponse:
         raise RunMissing(msg) from error
     run_id, name = found.trajectory_id, request.labeler
     before = _labeled_steps(_own_rows(request, run_id))
-    if last := request.labels.given(run_id, name):
+    if last := writer.given(run_id, name):
         before += _steps_at(request, found, last.step)
     if fields.get("act") == "undo":
         rows = rows_taken_back(run_id, name, before)
-        request.labels.write(run_id, rows, LabelGiven(name, "", "", "", None))
+        writer.write(run_id, rows, LabelGiven(name, "", "", "", None))
         return Redirect(links.run(run_id))
     form = read_form(fields)
     steps = _steps_at(request, found, form.step)
@@ -58,9 +55,7 @@ def label(request: PageRequest) -> PageResponse:
         msg = f"the run has no step {form.step}; leave the step empty, or name one of its own"
         raise FormRefused(msg)
     rows = rows_of(run_id, name, form, steps[0] if steps else None, before)
-    request.labels.write(
-        run_id, rows, LabelGiven(name, form.verdict, form.tag, form.note, form.step)
-    )
+    writer.write(run_id, rows, LabelGiven(name, form.verdict, form.tag, form.note, form.step))
     return Redirect(_next(fields.get("next", ""), run_id))
 
 

@@ -216,7 +216,7 @@
     j: () => step(1), k: () => step(-1), J: () => jump(1), K: () => jump(-1), Enter: open,
     e: among("finding", 1), E: among("finding", -1), n: among("difference", 1), N: among("difference", -1),
     "[": click("a[rel=prev]"), "]": click("a[rel=next]"),
-    a: nextAgent, x: mark, c: compare, o: fold, "/": find, y: copy, "?": help,
+    a: nextAgent, t: click("[data-twin]"), x: mark, c: compare, o: fold, "/": find, y: copy, "?": help,
     s: click("[data-other-view]"), i: () => one("#q")?.focus(), d: click("[data-csv]"), ...LABEL_KEYS,
   };
   let going = false;

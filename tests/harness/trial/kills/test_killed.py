@@ -120,6 +120,15 @@ def scores(tried: HarnessRun, task_id: str) -> dict[str, object]:
     return found
 
 
+def test_text_of_what_a_kill_left_is_recorded(tried: HarnessRun) -> None:
+    """Before the run there was none; after it, nothing recovered."""
+    states = {each["object"]: each for each in json.loads(tried.row("careless", "late")["states"])}
+    written = (tried.folder / "unused").name and states["files:data/a"]["texts"]
+
+    assert written["killed"] == written["recovered"]
+    assert "before" not in written
+
+
 def test_what_no_record_names_scores_0(tried: HarnessRun) -> None:
     """Early is before the first write: nothing is left. The rest stays."""
     assert kills(tried, "careless") == {"early": (1, 10, 10), "late": (3, 0, 0)}

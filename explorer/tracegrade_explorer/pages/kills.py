@@ -5,6 +5,7 @@ from typing import Any, Final
 from tracegrade_explorer import links
 from tracegrade_explorer.errors import BadFilter, PageMissing
 from tracegrade_explorer.kills.links import ExplorerLinks, kill_link, kills_of
+from tracegrade_explorer.pages.kill_score import score_card
 from tracegrade_explorer.responses import PageContent, PageRequest
 from tracegrade_explorer.snapshots.snapshot import Row
 from tracegrade_harness.kills.read import POINTS, KilledObject, KillRecord, kill_named
@@ -31,6 +32,7 @@ def kill(request: PageRequest) -> PageContent:
         raise PageMissing(msg)
     view = {
         "kill": kill_view(found, kills, ExplorerLinks()),
+        "card": score_card(request, found),
         "all_kills": links.with_query("/kills", [("agent", found.agent_name)]),
         "own": {form: kill_link(found, form) for form in ("csv", "json")},
     }
