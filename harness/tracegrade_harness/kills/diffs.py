@@ -46,9 +46,9 @@ def object_diffs(each: KilledObject) -> Iterator[TextDiff]:
         yield text_diff(BY_RECOVERY, killed, recovered)
 
 
-def _content(gone: bool, text: str | None) -> str | None:
+def _content(is_absent: bool, text: str | None) -> str | None:
     """Return the text of an object at one moment; '' if there was no object, None if unknown."""
-    return "" if gone else text
+    return "" if is_absent else text
 
 
 def text_diff(by: str, before: str, after: str) -> TextDiff:

@@ -32,13 +32,7 @@ from tracegrade_harness.trial.baseline import Baseline, changes, fatal_misses, t
 from tracegrade_harness.trial.channels import AgentChannels, agent_channels, tool_channels
 from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.no_spans import size
-from tracegrade_harness.trial.object_states import (
-    ObservedObjects,
-    changes_by_name,
-    log_end,
-    object_states,
-    read_texts,
-)
+from tracegrade_harness.trial.object_states import ObjectHistory, changes_by_name, log_end
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.program import (
     TrialWorkspace,
@@ -296,15 +290,16 @@ class KillTrial:
             "tape_misses": killed.misses,
         }
         notes = [*killed.notes]
+        objects = ObjectHistory(template.before, template, environment)
         try:
             at_once = inspection.judged("immediate")
-            at_kill = inspection.observed(at_once)
+            objects.observe(at_once.seen.now)
             notes += [*unheeded(at_once.seen), *self._recover(folder, environment)]
             after = inspection.judged("after")
         except _StillChanging as moving:
             notes += _unlike(killed)
             return self.result(**fields, status="error", reason=str(moving), notes=notes)
-        recovered_objects = inspection.observed(after)
+        objects.observe(after.seen.now)
         fatal = fatal_misses(self.trial.case(self.suite_run), killed.misses)
         notes += [*map(_fault_text, after.seen.records.faults), *_unlike(killed)]
         return self.result(
@@ -316,7 +311,7 @@ class KillTrial:
             label=after.judgment.label,
             leftovers=_leftovers(after),
             changed=changes(environment, SettledState(after.seen.now, []), []),
-            states=object_states(inspection.before(), at_kill, recovered_objects),
+            states=objects.states(),
             recovery_log=log_end(folder.log("recovery")),
             notes=notes,
         )
@@ -373,8 +368,6 @@ class _StateInspection:
         self._folder = folder
         self._environment = environment
         self._template = template
-        self._differing: set[str] = set()
-        """Objects that have differed from before the run."""
         suite_run, case = kill_trial.suite_run, kill_trial.trial.case(kill_trial.suite_run)
         self._locator = PartLocator(suite_run.suite.environments[case.environment], folder.root)
         self._accepts_done = case.kill is not None and case.kill.accept == "done"
@@ -407,18 +400,6 @@ class _StateInspection:
             return _Judged(first, seen, {})
         disproved = self._disproved(seen, name)
         return _Judged(judge(seen, disproved), seen, disproved)
-
-    def before(self) -> ObservedObjects:
-        """Return the objects before the run, with the texts of those that it had changed."""
-        texts = read_texts(self._template, sorted(self._differing))
-        return ObservedObjects(self._template.before, texts)
-
-    def observed(self, judged: _Judged) -> ObservedObjects:
-        """Return the objects of a judgment, with the texts of those that differ, now."""
-        now = judged.seen.now
-        self._differing |= changes_by_name(self._template.before, now).keys()
-        there = sorted(self._differing & now.keys())
-        return ObservedObjects(now, read_texts(self._environment, there))
 
     def _records(self, plans: Plans) -> Records:
         suite_run = self._kill_trial.suite_run

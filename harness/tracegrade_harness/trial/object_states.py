@@ -26,6 +26,36 @@ class ObservedObjects(NamedTuple):
     texts: Mapping[str, str] = {}
 
 
+class ObjectHistory:
+    """The objects of a killed run: before it, after the kill, and after recovery."""
+
+    def __init__(self, before: State, template: ShowsContent, environment: ShowsContent) -> None:
+        """Observe nothing yet.
+
+        Args:
+            before: The state before the run.
+            template: Has the contents before the run.
+            environment: Has the contents at the time.
+        """
+        self._before = before
+        self._template = template
+        self._environment = environment
+        self._moments: list[ObservedObjects] = []
+        self._differing: set[str] = set()
+
+    def observe(self, now: State) -> None:
+        """Read the texts of objects that differ, or have differed, from before the run."""
+        self._differing |= changes_by_name(self._before, now).keys()
+        there = sorted(self._differing & now.keys())
+        self._moments.append(ObservedObjects(now, read_texts(self._environment, there)))
+
+    def states(self) -> list[dict[str, Any]]:
+        """Return the states of objects at the two moments that were observed."""
+        killed, recovered = self._moments
+        texts = read_texts(self._template, sorted(self._differing))
+        return object_states(ObservedObjects(self._before, texts), killed, recovered)
+
+
 def object_states(
     before: ObservedObjects, killed: ObservedObjects, recovered: ObservedObjects
 ) -> list[dict[str, Any]]:

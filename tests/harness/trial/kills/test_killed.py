@@ -121,12 +121,13 @@ def scores(tried: HarnessRun, task_id: str) -> dict[str, object]:
 
 
 def test_text_of_what_a_kill_left_is_recorded(tried: HarnessRun) -> None:
-    """Before the run there was none; after it, nothing recovered."""
-    states = {each["object"]: each for each in json.loads(tried.row("careless", "late")["states"])}
-    written = (tried.folder / "unused").name and states["files:data/a"]["texts"]
-
-    assert written["killed"] == written["recovered"]
-    assert "before" not in written
+    """A new file has none before the run; what was put right has none after recovery."""
+    careless, tidy = (
+        {each["object"]: each for each in json.loads(tried.row(task_id, "late")["states"])}
+        for task_id in ("careless", "tidy")
+    )
+    assert careless["files:data/a"]["texts"] == {"killed": "x", "recovered": "x"}
+    assert tidy["files:data/a"]["texts"] == {"killed": "x"}
 
 
 def test_what_no_record_names_scores_0(tried: HarnessRun) -> None:
