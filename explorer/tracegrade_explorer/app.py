@@ -40,12 +40,9 @@ from tracegrade_explorer.money.page import money
 from tracegrade_explorer.pages.compare import compare, nearest
 from tracegrade_explorer.pages.completions import completions
 from tracegrade_explorer.pages.conversations import conversation, conversations
-<<<<<<< HEAD
 from tracegrade_explorer.pages.issues import issue, issues, mark_issue
-=======
 from tracegrade_explorer.pages.kill_score import kill_score
 from tracegrade_explorer.pages.kills import kill, kills
->>>>>>> cdbf0557 (explorer: a person scores a kill on its page; t leads from a run to its kill and back)
 from tracegrade_explorer.pages.label import label, queue
 from tracegrade_explorer.pages.now import former_overview, now
 from tracegrade_explorer.pages.releases import releases
