@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tracegrade_testing.baseline import assert_no_regression
     from tracegrade_testing.capturing import Captured, capture
     from tracegrade_testing.checks import check
     from tracegrade_testing.errors import NothingCaptured, NotScored, RunCheckFailed
@@ -30,6 +31,7 @@ __all__ = [
     "ResultSet",
     "RunCheckFailed",
     "RunResult",
+    "assert_no_regression",
     "capture",
     "check",
     "score",
@@ -43,6 +45,7 @@ _MODULES = {
     "NothingCaptured": "errors",
     "RunResult": "results",
     "ResultSet": "results",
+    "assert_no_regression": "baseline",
     "capture": "capturing",
     "check": "checks",
     "score": "scoring",

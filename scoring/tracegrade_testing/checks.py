@@ -78,7 +78,9 @@ def evidence(run: RunResult, calls: Sequence[str] | None = None) -> Iterator[str
         run: The run.
         calls: The expected tools; None for those of its task.
     """
-    yield from difference(run.calls.made, run.expected if calls is None else calls)
+    expected = run.expected if calls is None else calls
+    if expected and run.calls != [*expected]:
+        yield from difference(run.calls.made, expected)
     if explained := run.explain():
         yield explained
     if run.late:
@@ -86,13 +88,11 @@ def evidence(run: RunResult, calls: Sequence[str] | None = None) -> Iterator[str
 
 
 def difference(made: Sequence[RunCall], expected: Sequence[str]) -> list[str]:
-    """Return calls and expected tools as a diff; nothing if none is expected.
+    """Return calls and expected tools as a diff.
 
     A line with `-` is an expected call that was not made, one with `+` a call that was made and
     not expected.
     """
-    if not expected:
-        return []
     lines = ndiff([visible(tool) for tool in expected], [visible(call.tool) for call in made])
     calls = iter(made)
     found = []

@@ -37,5 +37,9 @@ class UnknownTask(TestingError):
     """The task files do not have this task."""
 
 
+class BaselineUnusable(TestingError):
+    """A baseline does not exist, or another version wrote it."""
+
+
 class RunCheckFailed(AssertionError):
     """A run is not as the test expects."""

@@ -88,6 +88,11 @@ class RunResult:
         return f"<RunResult {self.trajectory_id}: {len(self.calls)} calls>"
 
     @property
+    def engine(self) -> DuckDBPyConnection:
+        """The tables of the run, as a scored lake has them, for queries of your own."""
+        return self._con
+
+    @property
     def trajectory_id(self) -> str:
         """The id of the run."""
         return self._facts.trajectory_id

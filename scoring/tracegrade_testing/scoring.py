@@ -15,7 +15,7 @@ from tracegrade_scoring.tasks.specification import usable_specification
 from tracegrade_scoring.tasks.stored import NO_TASKS
 from tracegrade_testing.capturing import capture
 from tracegrade_testing.errors import NothingCaptured, UnknownTask
-from tracegrade_testing.recent import note_result
+from tracegrade_testing.recent import notes
 from tracegrade_testing.recording import Captured
 from tracegrade_testing.requests import CaptureRequests, DeclaredRun, raw_rows, requests_of
 from tracegrade_testing.results import ResultSet, RunFacts, RunResult, read_runs
@@ -34,16 +34,20 @@ class ScoredCaptures(NamedTuple):
     con: DuckDBPyConnection
     runs: Sequence[RunFacts]
 
-    def of(self, requests: CaptureRequests, captured: Captured) -> list[RunResult]:
-        """Return the runs of one capture.
+    def of(self, requests: CaptureRequests) -> list[RunFacts]:
+        """Return the runs of one capture."""
+        return [run for run in self.runs if run.trace_id in requests.trace_ids]
+
+    def results(self, requests: CaptureRequests, captured: Captured) -> list[RunResult]:
+        """Return the results of one capture.
 
         Raises:
             NothingCaptured: It has none.
         """
-        facts = [run for run in self.runs if run.trace_id in requests.trace_ids]
-        if not facts:
+        found = self.of(requests)
+        if not found:
             raise NothingCaptured(nothing_in(captured))
-        return [RunResult(self.con, each, captured.late) for each in facts]
+        return [RunResult(self.con, facts, captured.late) for facts in found]
 
 
 def score(
@@ -70,9 +74,9 @@ def score(
     specification = specification_of(tasks)
     check_task(task, specification)
     requests = requests_of(captured, DeclaredRun(task, trial))
-    runs = score_captures([requests], specification).of(requests, captured)
+    runs = score_captures([requests], specification).results(requests, captured)
     result = runs[0] if len(runs) == 1 else ResultSet(runs)
-    note_result(result)
+    notes.add_result(result)
     return result
 
 
@@ -102,8 +106,8 @@ def trials(
             run()
         made.append((requests_of(captured, DeclaredRun(task, trial)), captured))
     scored = score_captures([requests for requests, _ in made], specification)
-    results = ResultSet([result for each in made for result in scored.of(*each)])
-    note_result(results)
+    results = ResultSet([result for each in made for result in scored.results(*each)])
+    notes.add_result(results)
     return results
 
 
@@ -111,6 +115,8 @@ def score_captures(
     captures: Sequence[CaptureRequests], specification: Specification
 ) -> ScoredCaptures:
     """Return the scores of captures, all in one bucket: it costs as much for one as for many."""
+    for requests in captures:
+        notes.add_capture(requests, specification)
     con = score_in_memory(*raw_rows(captures), specification)
     return ScoredCaptures(con, tuple(read_runs(con)))
 

@@ -40,7 +40,14 @@ from tracegrade_scoring.job.score_bucket import STAGED, score_traces
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metric_definition import METRIC_DEFINITIONS
 from tracegrade_scoring.own_metrics.stored import definition_rows
-from tracegrade_scoring.schema import CUSTOM_SCORES, TRAJECTORY_SCORES
+from tracegrade_scoring.schema import (
+    CUSTOM_SCORES,
+    RELEASE_SCORES,
+    SCORE_SUMS,
+    TRAJECTORY_SCORES,
+)
+from tracegrade_scoring.statistics.release import release_scores
+from tracegrade_scoring.statistics.sums import add_scores, read_scores, total_sums
 from tracegrade_scoring.tasks import Specification
 
 ONE_THREAD: Final = Limits(threads=1)
@@ -66,7 +73,7 @@ def score_in_memory(
 ) -> duckdb.DuckDBPyConnection:
     """Return an engine that holds what a lake with these spans holds once it is scored.
 
-    Nothing is written. Tables of sums over runs are left out.
+    Nothing is written. Tables of sums over runs are left out; see `add_release_scores`.
 
     Args:
         spans: Rows of `raw_spans`, each once.
@@ -86,6 +93,37 @@ def score_in_memory(
     _hold(con, _scored(con, specification))
     definitions = [*definition_rows(specification.metrics)]
     _hold(con, {METRIC_DEFINITIONS: _rows_of(METRIC_DEFINITIONS, definitions)})
+    create_layer_views(con, (BUILT, SCORES))
+    return con
+
+
+def add_release_scores(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
+    """Add the tables of sums over runs, which reports read, to the tables of an engine.
+
+    Args:
+        con: As `score_in_memory` returns it.
+        specification: What it was scored against.
+    """
+    put(con, "sum_parts", SCORE_SUMS.arrow().empty_table())
+    add_scores(con, read_scores(con, "TRUE"))
+    total_sums(con)
+    sums = con.table("current_sums").to_arrow_table()
+    releases = release_scores(con, metrics=specification.metrics)
+    _hold(con, {SCORE_SUMS: sums, RELEASE_SCORES: releases})
+
+
+def connect_rows(
+    tables: Mapping[Table, pa.Table], limits: Limits = ONE_THREAD
+) -> duckdb.DuckDBPyConnection:
+    """Return an engine with these tables of a lake, and with the views of scores.
+
+    Args:
+        tables: Rows of any of the tables of a scored lake.
+        limits: Limits of the engine.
+    """
+    con = connect_in_memory(limits)
+    _hold(con, tables)
+    con.execute(f"CREATE VIEW {COUNTED} AS {QUERIES.unordered(COUNTED)}")
     create_layer_views(con, (BUILT, SCORES))
     return con
 
