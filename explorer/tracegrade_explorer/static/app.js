@@ -64,7 +64,7 @@
     }
   };
 
-  // Marked runs are kept from one page to the next.
+  // Marked runs stay from page to page.
   const marked = () => JSON.parse(sessionStorage.getItem(MARKS) ?? "[]");
   const keep = (ids) => sessionStorage.setItem(MARKS, JSON.stringify(ids.slice(-2)));
   const noteMark = (box) => {
