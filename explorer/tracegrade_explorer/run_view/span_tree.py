@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
 
+from tracegrade_explorer.run_view.prompt import prompt_text
 from tracegrade_explorer.snapshots.snapshot import Row
 from tracegrade_scoring.pictures.small import track
 from tracegrade_scoring.rendering import words
@@ -19,6 +20,8 @@ KIND_KEYS: Final = ("openinference.span.kind", "gen_ai.operation.name")
 DEEPEST: Final = 16
 """Levels that are drawn."""
 INDENT: Final = 16
+MOST_CHARACTERS: Final = 4_000
+"""Length of a prompt; the attributes below it have the rest."""
 HEIGHT: Final = 28
 """Of a line."""
 
@@ -43,6 +46,8 @@ class SpanLine(NamedTuple):
     rails: Markup
     bar: Markup
     facts: Sequence[str]
+    prompt: str
+    """Messages that a model was given, as text; '' for other spans."""
     attributes: Sequence[tuple[str, str]]
 
 
@@ -100,6 +105,7 @@ def _line(placed: PlacedSpan, begin: int, whole: int) -> SpanLine:
         rails=_rails(placed.rails),
         bar=track(round(share, 2), round(width, 2)),
         facts=[*_facts(row)],
+        prompt=words.clip(prompt_text(attributes, ()), MOST_CHARACTERS),
         attributes=[(key, value or "") for key, value in attributes.items()],
     )
 

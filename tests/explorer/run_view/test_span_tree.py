@@ -74,3 +74,11 @@ def test_a_line_says_when_and_how_long() -> None:
     assert (first.failed, second.failed, second.kind) == ("", "no", "TOOL")
     assert (second.offset, second.took) == ("5.0 ms", "10 ms")
     assert 'x="33.33"' in second.bar
+
+
+def test_a_model_call_shows_its_messages_as_text() -> None:
+    """JSON would show each line end as two signs."""
+    messages = '[{"role": "user", "parts": [{"type": "text", "content": "Hi!\\nRefund it"}]}]'
+    (line,) = span_lines([span("chat", attributes={"gen_ai.input.messages": messages})])
+    assert line.prompt == "user:\nHi!\nRefund it"
+    assert line.attributes == [("gen_ai.input.messages", messages)]
