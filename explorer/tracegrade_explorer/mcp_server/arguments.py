@@ -37,6 +37,13 @@ Name: TypeAlias = Annotated[str, Field(max_length=1_000)]
 Detail: TypeAlias = Annotated[
     bool, Field(description="All metrics, failure modes and tasks, not only the changes")
 ]
+ChosenState: TypeAlias = Annotated[
+    Literal["", "reopened", "new", "open", "fixed", "muted"],
+    Field(description="Only issues of this state"),
+]
+FirstIssue: TypeAlias = Annotated[
+    int, Field(ge=0, le=1_000_000, description="Issues to skip: `first` of next")
+]
 SearchedText: TypeAlias = Annotated[
     str, Field(min_length=1, max_length=1_000, description="In any case")
 ]

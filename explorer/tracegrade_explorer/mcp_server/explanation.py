@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from tracegrade_explorer.comparison.align import WORDS, Pair, align
+from tracegrade_explorer.issues.known import chips_of_run
 from tracegrade_explorer.mcp_server.frame import clipped, without_nothing
 from tracegrade_explorer.pages.run import read_run, scored_specification
 from tracegrade_explorer.responses import PageContent, PageRequest
@@ -34,6 +35,10 @@ def explanation(request: PageRequest) -> PageContent:
     data = {
         "run": _run(timeline),
         "why": [_reason(timeline, reason) for reason in timeline.reasons[:REASONS]],
+        "issues": [
+            {"title": clipped(chip.text, CHARACTERS), "state": chip.state}
+            for chip in chips_of_run(request, found.seq)[:REASONS]
+        ],
         "first_wrong_step": None if wrong is None else _wrong_step(timeline, cards, wrong),
         "calls_not_made": [_missed(card) for card in cards if card.step is None][:MISSED],
         "nearest_success": _nearest_success(request, timeline),

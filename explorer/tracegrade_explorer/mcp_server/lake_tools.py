@@ -6,7 +6,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 from tracegrade_explorer.mcp_server.arguments import (
     After,
+    ChosenState,
     Detail,
+    FirstIssue,
     Name,
     QueryName,
     QueryValues,
@@ -16,6 +18,7 @@ from tracegrade_explorer.mcp_server.arguments import (
 )
 from tracegrade_explorer.mcp_server.frame import Listing, framed, framed_rows, without_nothing
 from tracegrade_explorer.mcp_server.lake_answers import LakeAnswers
+from tracegrade_explorer.pages.issues import issues
 from tracegrade_explorer.pages.releases import releases
 from tracegrade_explorer.pages.search import search_page
 from tracegrade_explorer.sql_process.run import Rows
@@ -58,6 +61,23 @@ class LakeTools:
             return framed(found)
         head = {key: found[key] for key in ("base", "candidate", "level", "release_rule")}
         return framed({**head, "comparisons": [_short(each) for each in found["comparisons"]]})
+
+    async def list_issues(
+        self, agent: Name = "", state: ChosenState = "", first: FirstIssue = 0
+    ) -> str:
+        """List failures that recur in the same way over releases: state, rates, the newest run.
+
+        What needs attention comes first.
+        """
+        pairs = [(key, value) for key, value in (("agent", agent), ("state", state)) if value]
+        found = (await self._answers.page(issues, pairs=pairs))["issues"]
+
+        def following(count: int) -> dict[str, int] | None:
+            end = first + count
+            return {"first": end} if end < len(found) else None
+
+        rows = [without_nothing(each) for each in found[first:]]
+        return framed_rows({"issues": len(found)}, Listing("rows", rows, following))
 
     async def search_text(self, text: SearchedText, date: SearchDate = "", run: After = "") -> str:
         """Find a text in arguments, results, thoughts, messages, plans and errors of all runs."""

@@ -44,7 +44,7 @@ def mcp_server(explorer: Explorer, *, sql: bool) -> MCPServer:
     runs, lake = RunTools(answers), LakeTools(answers)
     tools: list[Callable[..., Awaitable[str]]] = [
         runs.search_runs, runs.get_run, runs.get_text, runs.explain_failure,
-        lake.compare_releases, lake.search_text, lake.run_saved_query,
+        lake.compare_releases, lake.list_issues, lake.search_text, lake.run_saved_query,
     ]  # fmt: skip
     for tool in [*tools, lake.sql] if sql else tools:
         server.add_tool(answers.framing(tool), annotations=READS, structured_output=False)

@@ -17,6 +17,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
+import psutil
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from tests.benchmarks.bench_explorer import FILTERS, show
@@ -42,6 +43,7 @@ async def measure_tools(lake: Path) -> None:
     begun = time.perf_counter()
     async with Client(stdio_client(server)) as client:
         caller = Caller(client)
+        (process,) = psutil.Process().children()
         await caller("search_runs")
         show("connected, first answer", time.perf_counter() - begun, 5, "s")
         failed = (await caller("search_runs", filter="outcome=failed", limit=50)).data["rows"]
@@ -57,7 +59,10 @@ async def measure_tools(lake: Path) -> None:
             "get_run, the longest": (200, lambda _: ("get_run", {"id": long_id, "count": 100})),
         }  # fmt: skip
         for name, (budget, arguments) in measured.items():
+            before = sum(process.cpu_times()[:2])
             show(f"{name}, p95", await p95(caller, arguments), budget, "ms")
+            spent = 1_000 * (sum(process.cpu_times()[:2]) - before) / (CALLS + 1)
+            print(f"{'':<4}{spent:.0f} ms of CPU a call", flush=True)
 
 
 async def p95(caller: Caller, arguments: Callable[[int], tuple[str, dict[str, Any]]]) -> float:

@@ -27,6 +27,7 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("get_text", {"id": LOOPED, "step": 2, "field": "content"}),
     ("explain_failure", {"id": "t5"}),
     ("compare_releases", {"base": "1.0", "candidate": "1.1"}),
+    ("list_issues", {"state": "new"}),
     ("search_text", {"text": "disk full"}),
     ("run_saved_query", {"name": "why_runs_failed"}),
 )
