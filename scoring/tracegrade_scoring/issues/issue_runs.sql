@@ -61,7 +61,8 @@ texts AS (
   WHERE given <> ''
 ),
 
--- The message of JSON, else the first line; the tool's own name is the same for each tool.
+-- The message of JSON, nothing of JSON without one, else the first line; the tool's own name is
+-- the same for each tool.
 messages AS (
   SELECT
     tool_name,
@@ -76,14 +77,14 @@ messages AS (
           ),
           ''
         ),
-        split_part(given, chr(10), 1)
+        if(regexp_matches(given, '^(?:\{|\[\s*["''{\[])'), '', split_part(given, chr(10), 1))
       ),
       coalesce(tool_name, chr(31)),
       '<tool>'
     ) AS message,
     regexp_extract(
       given,
-      '(?i)\b(?:errno|http|status(?: code)?|exit (?:code|status)|sqlstate)[ :=#]{0,3}(\d{1,5})\b',
+      '(?i)\b(?:errno|http|status(?: code)?|exit (?:code|status)|sqlstate)[" :=#]{0,3}(\d{1,5})\b',
       1
     ) AS code
   FROM texts
@@ -147,14 +148,12 @@ templates AS (
       left(
         trim(
           regexp_replace(
-            regexp_replace(
-              message, '(<\*>)(?:[\s,;/|]+(?:and |or )?<\*>)+', '<*>', 'g'
-            ),
+            regexp_replace(message, '(<\*>)(?:[\s,;/|]+(?:and |or )?<\*>)+', '<*>', 'g'),
             '[\p{C}\p{Z}\s,;]+',
             ' ',
             'g'
-          )
-        ) || coalesce(' [' || nullif(code, '') || ']', ''),
+          ) || coalesce(' [' || nullif(code, '') || ']', '')
+        ),
         160
       ),
       ''
