@@ -85,12 +85,13 @@ class PageRequest:
         return mine, self.filter_of(pair for pair in self.pairs if pair[0] not in own)
 
     def filter_of(self, pairs: Iterable[tuple[str, str]]) -> Filter:
-        """Return the filter in the parameters, including users' own metrics.
+        """Return the filter in the parameters, including users' own metrics and dimensions.
 
         Raises:
             BadFilter: One of them is not understood.
         """
-        return parse_filter(pairs, self.snapshot.own_metrics, self.zone)
+        snapshot = self.snapshot
+        return parse_filter(pairs, snapshot.own_metrics, self.zone, snapshot.dimensions)
 
 
 class WrittenJson(str):

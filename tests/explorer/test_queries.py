@@ -23,7 +23,8 @@ DAY = date(2026, 11, 1)
 MIDNIGHT = datetime.combine(DAY, time())
 PARAMETERS = {
     "after_key": 0.0, "after_run": "", "after_seq": 0, "before": 5, "bins": 10,
-    "conversation_id": "k", "date": DAY, "days": 7, "first_date": DAY, "high": 1.0, "ids": ["t1"],
+    "conversation_id": "k", "date": DAY, "days": 7, "dimensions": "arm",
+    "first_date": DAY, "high": 1.0, "ids": ["t1"],
     "last_date": DAY, "length": 9, "low": 0.0, "max_runs": 10, "name": "t1",
     "names": 8, "of_run": 3, "part": "k", "rows": 5, "seq": 3, "step_index": 2,
     "task_id": "malformed-header", "task_means": False, "text": "x",

@@ -11,7 +11,15 @@ from typing import Final, NamedTuple
 
 from duckdb import DuckDBPyConnection
 
-from tracegrade_explorer.filters.grammar import LISTS, NUMBERS, STARTED, TEXTS, Filter, Range
+from tracegrade_explorer.filters.grammar import (
+    LISTS,
+    NAMED,
+    NUMBERS,
+    STARTED,
+    TEXTS,
+    Filter,
+    Range,
+)
 from tracegrade_scoring.rendering.times import utc_now
 from tracegrade_scoring.run_states import CONDITIONS, TIMELESS, RunState
 
@@ -22,7 +30,7 @@ ENUM_LISTS: Final = ("models", "tools")
 INDEX_COLUMNS: Final = (
     *("seq", "trajectory_id", "date", "agent_name", "release", "task_id", "task_category"),
     *("run_mode", "outcome", "conversation_id", "failures", "dialects", "models", "tools"),
-    "reason",
+    *("reason", "dimensions"),
 )
 """Columns of `matching_runs` besides its own; planning with all of the index takes longer."""
 
@@ -105,6 +113,11 @@ def _conditions(run_filter: Filter) -> Iterator[MatchingRuns]:
     for key, column in LISTS.items():
         if key in run_filter.names:
             yield _listed(key, column, run_filter.names[key])
+    others = [key for key in run_filter.names if key not in NAMED]
+    yield from (
+        _of_dimension(f"dimension_{position}", key, run_filter.names[key])
+        for position, key in enumerate(others)
+    )
     yield from (
         condition
         for position, (key, ends) in enumerate(run_filter.ranges.items())
@@ -177,6 +190,15 @@ def _given(column: str, parameters: Iterable[str]) -> Iterator[str]:
     for name in parameters:
         is_enum = column in ENUMS or column in ENUM_LISTS
         yield f"try_cast(${name} AS {column}_name)" if is_enum else f"${name}"
+
+
+def _of_dimension(parameter: str, dimension: str, names: tuple[str | None, ...]) -> MatchingRuns:
+    """Return the condition on a dimension of the mapping file."""
+    known = [name for name in names if name is not None]
+    column = f"dimensions[${parameter}::VARCHAR]"
+    unknown = f" OR {column} IS NULL" if None in names else ""
+    text = f"(coalesce(list_contains(${parameter}_names::VARCHAR[], {column}), FALSE){unknown})"
+    return MatchingRuns(text, {parameter: dimension, f"{parameter}_names": known})
 
 
 def _listed(key: str, column: str, names: tuple[str | None, ...]) -> MatchingRuns:

@@ -48,6 +48,7 @@ NUMBERS: Final[Mapping[str, str]] = {
 users' own no column."""
 _POSITIONS: Final = {key: position for position, key in enumerate(NUMBERS)}
 NAMED: Final = {**TEXTS, **LISTS}
+_PLACES: Final = {key: place for place, key in enumerate(NAMED)}
 LEVELS: Final = ("root", "sub_agent", "all")
 YES, NO = "yes", "no"
 STARTED: Final = "started"
@@ -79,7 +80,8 @@ class Filter:
     """A choice of runs, an order and a start; equal filters have equal addresses."""
 
     names: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
-    """By key, sorted; None is a name that is not known, of lists an empty one."""
+    """By key of `NAMED` or dimension of the lake, sorted; None is a name that is not known, of
+    lists an empty one."""
     ranges: Mapping[str, Range | None] = field(default_factory=dict)
     """By key of `NUMBERS` or metric of users' own; None asks for runs without a value."""
     since: datetime | None = None
@@ -114,7 +116,7 @@ class Filter:
 
     def without(self, key: str, value: str | None = None) -> "Filter":
         """Return the filter without a range, or without one name of a key."""
-        if key in NAMED:
+        if key in self.names:
             left = tuple(name for name in self.names.get(key, ()) if name != value)
             names = {**self.names, key: left} if left else {**self.names}
             if not left:
@@ -152,7 +154,10 @@ class Filter:
 
 
 def parse_filter(
-    pairs: Iterable[tuple[str, str]], own: Collection[str] = (), zone: tzinfo = UTC
+    pairs: Iterable[tuple[str, str]],
+    own: Collection[str] = (),
+    zone: tzinfo = UTC,
+    dimensions: Collection[str] = (),
 ) -> Filter:
     """Return the filter in the parameters of an address.
 
@@ -160,6 +165,7 @@ def parse_filter(
         pairs: The parameters.
         own: Names of the lake's metrics of users' own.
         zone: Where the days of the reader begin.
+        dimensions: Dimensions of the lake's mapping file.
 
     Raises:
         BadFilter: A key is not known, or a value does not fit its key.
@@ -172,16 +178,16 @@ def parse_filter(
     ranges: dict[str, Range | None] = {}
     settings: dict[str, str] = {}
     for key, value in given:
-        if key in NAMED:
+        if key in NAMED or key in dimensions:
             names.setdefault(key, set()).add(_name(value))
         elif key in NUMBERS or key in own:
             ranges[key] = _range(key, value)
         elif (now := FORMER.get(key, key)) in SETTINGS:
             settings[now] = value
         else:
-            raise BadFilter(_unknown("filter", key, (*KEYS, *own)))
+            raise BadFilter(_unknown("filter", key, (*KEYS, *own, *dimensions)))
     return Filter(
-        {key: _sorted(names[key]) for key in NAMED if key in names},
+        {key: _sorted(names[key]) for key in _named_in_order(names)},
         {key: ranges[key] for key in _in_order(ranges)},
         **_settings(settings, own, zone),  # type: ignore[arg-type]
     )
@@ -212,8 +218,8 @@ def number_text(value: float) -> str:
 
 
 def _pairs(run_filter: Filter) -> Iterator[tuple[str, str]]:
-    for key in NAMED:
-        yield from ((key, name_text(name)) for name in run_filter.names.get(key, ()))
+    for key in _named_in_order(run_filter.names):
+        yield from ((key, name_text(name)) for name in run_filter.names[key])
     yield from ((key, _range_text(run_filter.ranges[key])) for key in _in_order(run_filter.ranges))
     order = f"{'-' if run_filter.descending else ''}{run_filter.sort}"
     settings = {
@@ -230,6 +236,11 @@ def _pairs(run_filter: Filter) -> Iterator[tuple[str, str]]:
         "cols": "" if run_filter.columns == COLUMNS else ",".join(run_filter.columns),
     }
     yield from ((key, text) for key, text in settings.items() if text)
+
+
+def _named_in_order(names: Iterable[str]) -> list[str]:
+    """Return keys of names in the order of `NAMED`, dimensions last, by name."""
+    return sorted(names, key=lambda key: (_PLACES.get(key, len(NAMED)), key))
 
 
 def _in_order(ranges: Iterable[str]) -> list[str]:

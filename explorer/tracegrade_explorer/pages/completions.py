@@ -88,8 +88,8 @@ def _last_word(text: str) -> TypedWord:
 def _choices(request: PageRequest, run_filter: Filter, word: TypedWord) -> Iterator[Completion]:
     metrics = metrics_of(request)
     if not word.key:
-        yield from _keys(word.value, metrics)
-    elif word.key in NAMED:
+        yield from _keys(word.value, metrics, request.snapshot.dimensions)
+    elif word.key in NAMED or word.key in request.snapshot.dimensions:
         yield from _names(request, run_filter, word)
     elif word.key in NUMBERS or word.key in metrics:
         yield from _ranges(request, run_filter, word.key)
@@ -105,9 +105,11 @@ def _chosen(key: str, metrics: Mapping[str, Metric]) -> Iterable[str]:
     return dict.fromkeys((*CHOSEN[key], *metrics)) if key == "sort" else CHOSEN[key]
 
 
-def _keys(begun: str, metrics: Mapping[str, Metric]) -> Iterator[Completion]:
+def _keys(
+    begun: str, metrics: Mapping[str, Metric], dimensions: Iterable[str]
+) -> Iterator[Completion]:
     """Yield the keys that begin so; before others those that are most used."""
-    keys = dict.fromkeys((*NAMED, *NUMBERS, *metrics, *SETTINGS))
+    keys = dict.fromkeys((*NAMED, *dimensions, *NUMBERS, *metrics, *SETTINGS))
     labels = {key: f"{key} {_label(key, metrics)}" for key in keys if key != "after"}
     found = _matching(labels.values(), begun)
     by_label = {label: key for key, label in labels.items()}
@@ -138,7 +140,8 @@ def _rows(request: PageRequest, run_filter: Filter, word: TypedWord) -> list[Row
     if word.key == "conversation":
         looked_for = {"names": CHOICES, "part": word.value}
         return read_matching(request.con, "conversation_names", run_filter, parameters=looked_for)
-    rows = read_cached(request.snapshot, request.con, "facets", run_filter, names=NAMES)
+    rows = read_cached(request.snapshot, request.con, "facets", run_filter, names=NAMES,
+                       dimensions=",".join(request.snapshot.dimensions))  # fmt: skip
     return [row for row in rows if row["facet"] == word.key]
 
 

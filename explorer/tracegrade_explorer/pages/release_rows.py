@@ -1,11 +1,12 @@
 """Two releases as rows of the page: each number with the runs behind it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from tracegrade_explorer import links
 from tracegrade_explorer.filters.grammar import NUMBERS, Filter, Range
 from tracegrade_explorer.pages.cells import ALL_METRICS
+from tracegrade_scoring.compare import sides
 from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE
 from tracegrade_scoring.compare.decision.view import decision_view
 from tracegrade_scoring.compare.differences import DifferenceRow, ModeDifference
@@ -80,10 +81,19 @@ class TaskRow(NamedTuple):
     """Ids of the candidate's first failed runs."""
 
 
-def cohort_rows(comparison: Comparison, of: Comparisons) -> dict[str, Any]:
-    """Return the content of a page about one agent in one run mode."""
+def cohort_rows(
+    comparison: Comparison, of: Comparisons, compared: sides.Sides | None = None
+) -> dict[str, Any]:
+    """Return the content of a page about one agent in one run mode.
+
+    Args:
+        comparison: One cohort.
+        of: All of them.
+        compared: The sides if they are no releases.
+    """
     view = cohort_view(comparison, of)
-    lists = _Lists(comparison, of)
+    names = [side.names for side in compared] if compared else None
+    lists = _Lists(comparison, names or [{"release": (name,)} for name in (of.base, of.candidate)])
     tasks = sorted(comparison.tasks, key=_by_change)
     return {
         "view": view,
@@ -104,9 +114,9 @@ def cohort_rows(comparison: Comparison, of: Comparisons) -> dict[str, Any]:
 class _Lists:
     """The lists of runs that are compared."""
 
-    def __init__(self, comparison: Comparison, of: Comparisons) -> None:
+    def __init__(self, comparison: Comparison, names: Sequence[sides.Names]) -> None:
         self._cohort = comparison.cohort
-        self._releases = (of.base, of.candidate)
+        self._names = names
         both = [task.task_id for task in comparison.tasks if _is_of_both(task)]
         others = len(comparison.tasks) - len(both) + (
             comparison.cohort.base_runs_of_no_task + comparison.cohort.candidate_runs_of_no_task
@@ -133,8 +143,8 @@ class _Lists:
     ) -> Sides:
         cohort = {"agent": (self._cohort.agent_name,), "run_mode": (self._cohort.run_mode,)}
         return Sides(*(
-            links.runs(Filter({**names, **cohort, "release": (release,)}, ranges, counted=True))
-            for release in self._releases
+            links.runs(Filter({**names, **cohort, **side_names}, ranges, counted=True))
+            for side_names in self._names
         ))  # fmt: skip
 
 

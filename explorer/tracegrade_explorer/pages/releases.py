@@ -5,20 +5,24 @@ from typing import Any, Final, NamedTuple
 
 from tracegrade_explorer import links
 from tracegrade_explorer.errors import BadFilter
+from tracegrade_explorer.filters.grammar import Filter
 from tracegrade_explorer.kills.links import killed_releases, lines_of_release
 from tracegrade_explorer.pages.newest_releases import newest_releases
 from tracegrade_explorer.pages.release_rows import cohort_rows
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, WrittenJson
-from tracegrade_explorer.snapshots.snapshot import Row
+from tracegrade_explorer.snapshots.snapshot import Row, read_cached
 from tracegrade_scoring.calibrations import CORRECTED_RATES, VERDICT_CALIBRATIONS
 from tracegrade_scoring.compare.as_json import render_json
 from tracegrade_scoring.compare.judge_corrections import measured_judges
 from tracegrade_scoring.compare.model import Comparison, Comparisons
 from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.compare.rule_outcomes import apply_rules
+from tracegrade_scoring.compare.sides import Sides, compared, sides_of
 from tracegrade_scoring.rendering.kill_pages import KillLine
 
-OWN: Final = ("agent", "base", "candidate")
+MOST_NAMES: Final = 50
+"""Values of a dimension to choose from."""
+OWN: Final = ("agent", "base", "candidate", "by", "where")
 
 
 class Choice(NamedTuple):
@@ -45,6 +49,8 @@ def releases(request: PageRequest) -> PageResponse:
         "given": {**(choices[0].releases if choices else {}), **given},
         "newest": found.agents,
         "kills": [*killed_releases(request)],
+        "dimensions": request.snapshot.dimensions,
+        "names": [*_names(request, given.get("by", ""))],
         "cohorts": [],
     }
     if not given.get("base") or not given.get("candidate"):
@@ -52,17 +58,28 @@ def releases(request: PageRequest) -> PageResponse:
         return PageContent("releases", "Releases", view, {
             "releases": rows, "reasons": found.reasons,
         }, columns, rows)  # fmt: skip
-    compared = compared_releases(
-        request, given["base"], given["candidate"], given.get("agent") or None
-    )
+    by, where = (given.get(key) or None for key in ("by", "where"))
+    sides = sides_of(given["base"], given["candidate"], by, where, request.snapshot.dimensions)
+    agent = given.get("agent") or None
+    if sides is None:
+        both = compared_releases(request, given["base"], given["candidate"], agent)
+    else:
+        both = _compared_sides(request, sides, agent)
     view["cohorts"] = [
-        {**cohort_rows(each, compared), "decided_kills": _decided_kills(request, each, compared)}
-        for each in compared.cohorts
+        {**cohort_rows(each, both, sides), "decided_kills": _decided_kills(request, each, both)}
+        for each in both.cohorts
     ]
     title = f"{given['base']} and {given['candidate']}"
-    return PageContent(
-        "releases", title, view, WrittenJson(render_json(apply_rules(compared, ())))
-    )
+    return PageContent("releases", title, view, WrittenJson(render_json(apply_rules(both, ()))))
+
+
+def _names(request: PageRequest, by: str) -> Iterator[str]:
+    """Yield the values of a dimension, those of most runs first."""
+    if by:
+        rows = read_cached(
+            request.snapshot, request.con, "facets", Filter(), names=MOST_NAMES, dimensions=by
+        )
+        yield from (row["name"] for row in rows if row["facet"] == by and row["name"] is not None)
 
 
 def _decided_kills(
@@ -103,6 +120,27 @@ def compared_releases(
     found: Comparisons = request.snapshot.cached(
         comparison_key(request, base, candidate, agent), make
     )
+    return found
+
+
+def _compared_sides(request: PageRequest, sides: Sides, agent: str | None) -> Comparisons:
+    """Return the comparison of sides that are no releases, computed once for a scoring run."""
+    base, candidate = sides.base.label, sides.candidate.label
+
+    def make() -> Comparisons:
+        with compared(request.con, sides):
+            return read_comparisons(
+                request.con,
+                request.site.lake,
+                base,
+                candidate,
+                agent,
+                measured=measured_judges(request.snapshot.lake),
+                compared=sides.keys,
+            )
+
+    key = ("sides", *comparison_key(request, base, candidate, agent))
+    found: Comparisons = request.snapshot.cached(key, make)
     return found
 
 

@@ -210,8 +210,8 @@ def _with_range(request: PageRequest, run_filter: Filter, own: dict[str, str]) -
 
 
 def label_of(key: str, metrics: Mapping[str, Metric]) -> str:
-    """Return the label of a key of filters, or of a metric of the lake."""
-    return LABELS.get(key) or metrics[key].label
+    """Return the label of a key of filters, of a metric or a dimension of the lake."""
+    return LABELS.get(key) or (metrics[key].label if key in metrics else words.name(key))
 
 
 def name_in_words(key: str, name: str | None) -> str:
@@ -331,15 +331,26 @@ def _row(
 def _facets(request: PageRequest, run_filter: Filter, count: int) -> Iterator[Facet]:
     """Yield the names of the runs; a chosen name leads to the list without it."""
     found: dict[str, list[Row]] = {}
-    for row in read_cached(request.snapshot, request.con, "facets", run_filter, names=FACET_NAMES):
+    dimensions = request.snapshot.dimensions
+    rows = read_cached(
+        request.snapshot,
+        request.con,
+        "facets",
+        run_filter,
+        names=FACET_NAMES,
+        dimensions=",".join(dimensions),
+    )
+    for row in rows:
         found.setdefault(row["facet"], []).append(row)
-    for key in NAMED:
+    for key in (*NAMED, *dimensions):
         names = found.get(key, [])
         if names and (len(names) > 1 or names[0]["name"] is not None):
             facet_names = [_facet_name(run_filter, key, row, count) for row in names]
             modes = [row["name"] for row in names if key == "failure"]
             more = names[0]["of"] - len(names)
-            yield Facet(LABELS[key], facet_names, more, measured_note(modes))
+            yield Facet(
+                LABELS.get(key) or words.name(key), facet_names, more, measured_note(modes)
+            )
 
 
 def _facet_name(run_filter: Filter, key: str, row: Row, count: int) -> FacetName:

@@ -6,10 +6,11 @@
 -- Reads:
 --   matching_runs
 -- Parameters:
---   $names  BIGINT  Maximum for each facet.
+--   $names       BIGINT   Maximum for each facet.
+--   $dimensions  VARCHAR  Dimensions of the mapping file that are facets, with commas between.
 -- Columns:
 --   facet  VARCHAR  agent | release | task | category | run_mode | outcome | failure | reason |
---                   dialect | model | tool.
+--                   dialect | model | tool | a dimension of the mapping file.
 --   name   VARCHAR  NULL: not known. One row for each facet and name.
 --   runs   BIGINT   With this name; all together are the filter's but for failure,
 --                   reason, dialect, model and tool.
@@ -86,6 +87,15 @@ FROM (
     count(*) AS runs
   FROM (SELECT unnest(tools) AS tool FROM matching_runs) AS tools_of_runs
   GROUP BY tool
+  UNION ALL
+  SELECT
+    dimension AS facet,
+    dimensions[dimension] AS name,
+    count(*) AS runs
+  FROM matching_runs
+  CROSS JOIN (SELECT unnest(string_split($dimensions, ',')) AS dimension) AS wanted
+  WHERE dimension <> ''
+  GROUP BY dimension, dimensions[dimension]
 ) AS counted
 QUALIFY row_number() OVER (PARTITION BY facet ORDER BY runs DESC, name ASC) <= $names
 ORDER BY facet ASC, runs DESC, name ASC;

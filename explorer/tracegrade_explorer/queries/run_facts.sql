@@ -65,6 +65,7 @@
 --   reason                VARCHAR    Kind of its reason of failure, then ': ' and the reason's
 --                                    subject, if any; NULL unless it failed.
 --   why                   VARCHAR    The same reason as a sentence.
+--   dimensions            MAP(VARCHAR, VARCHAR)  Those of the mapping file; NULL without one.
 --   request               VARCHAR    First 200 characters of the user's request; NULL if unknown.
 -- Order:
 --   seq
@@ -213,6 +214,7 @@ SELECT
   coalesce(findings.finding_count, 0)::INTEGER AS finding_count,
   reasons.reason,
   reasons.sentence AS why,
+  runs.dimensions,
   left(runs.user_input, 200) AS request
 FROM runs
 INNER JOIN run_positions ON runs.trajectory_id = run_positions.trajectory_id

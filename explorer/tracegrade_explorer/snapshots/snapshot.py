@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -82,6 +82,8 @@ class LakeSnapshot:
     """The users' own metrics with scores, by name."""
     prices: PricesInForce | None
     """Prices behind the costs of runs; None if there are none yet."""
+    dimensions: Sequence[str] = ()
+    """Dimensions of the mapping file that are keys of filters, by name."""
     readers: int = 0
     """Requests under way."""
     _results: dict[object, CachedResult] = field(default_factory=dict)
@@ -140,6 +142,7 @@ def take_snapshot(lake: Lake, max_runs: int) -> LakeSnapshot:
         ).fetchall()[0]
         whole = con.sql("SELECT count(*) FROM trajectories").fetchall()[0][0]
         own = _own_metrics(con)
+        dimensions = _dimensions(con, own)
         relations = {"observed_optima": "kept_optima", "continued_runs": "kept_continued"}
         dates = Dates(
             pinned, {name: con.table(of).to_arrow_table() for name, of in relations.items()}
@@ -150,7 +153,9 @@ def take_snapshot(lake: Lake, max_runs: int) -> LakeSnapshot:
         con.close()
         raise
     counts = (found[0], found[1], whole - found[0], found[2])
-    return LakeSnapshot(lake, con, dates, *counts, datetime.now(UTC), state, own, prices)
+    return LakeSnapshot(
+        lake, con, dates, *counts, datetime.now(UTC), state, own, prices, dimensions
+    )
 
 
 def _own_metrics(con: DuckDBPyConnection) -> dict[str, Metric]:
@@ -159,6 +164,12 @@ def _own_metrics(con: DuckDBPyConnection) -> dict[str, Metric]:
     keys = {name for name in names if re.fullmatch(NAME, name) and name not in KEYS}
     known = own_metrics(read_rows(con, OWN_METRICS))
     return {metric.name: metric for metric in more_metrics(keys, known)}
+
+
+def _dimensions(con: DuckDBPyConnection, own: Collection[str]) -> list[str]:
+    """Return the dimensions that runs have and that can be a key of a filter."""
+    rows = con.sql("SELECT DISTINCT unnest(map_keys(dimensions)) FROM run_index").fetchall()
+    return sorted(name for (name,) in rows if name not in KEYS and name not in own)
 
 
 def read(con: DuckDBPyConnection, name: str, /, **parameters: object) -> list[Row]:
