@@ -90,12 +90,17 @@ FROM (
   UNION ALL
   SELECT
     dimension AS facet,
-    dimensions[dimension] AS name,
+    name,
     count(*) AS runs
-  FROM matching_runs
-  CROSS JOIN (SELECT unnest(string_split($dimensions, ',')) AS dimension) AS wanted
-  WHERE dimension <> ''
-  GROUP BY dimension, dimensions[dimension]
+  FROM (
+    SELECT
+      wanted.dimension,
+      matching_runs.dimensions[wanted.dimension] AS name
+    FROM matching_runs
+    CROSS JOIN (SELECT unnest(string_split($dimensions, ',')) AS dimension) AS wanted
+    WHERE wanted.dimension <> ''
+  ) AS values_of_runs
+  GROUP BY dimension, name
 ) AS counted
 QUALIFY row_number() OVER (PARTITION BY facet ORDER BY runs DESC, name ASC) <= $names
 ORDER BY facet ASC, runs DESC, name ASC;

@@ -1,20 +1,20 @@
 -- Release, agent, task and other dimensions of runs, by their labels.
 --
--- A dimension has the value of its first source that has one; a sub-agent's run without a value has
--- that of its outermost run. Without any, a run keeps its release, agent and task. Labels keep what
--- a run had before under `built:NAME`, so that another mapping begins with it.
+-- A dimension has the value of its first source that has one; a sub-agent's run without a value
+-- has that of its outermost run. Without any, a run keeps its release, agent and task. Labels keep
+-- what a run had before under `built:NAME`, so that another mapping begins with it.
 --
 -- Reads:
 --   dimension_rungs
 --   unlabeled_runs
 -- Parameters:
---   $mapped  BOOLEAN  A mapping file is in force; without one, only runs without a release change.
+--   $mapped  BOOLEAN  A mapping file is in force; else only runs without a release change.
 -- Columns:
 --   trajectory_id  VARCHAR                One row each.
 --   release        VARCHAR                NULL if no source has a value.
 --   agent_name     VARCHAR                NULL if no agent is named.
 --   task_id        VARCHAR                NULL if no task is named.
---   labels         MAP(VARCHAR, VARCHAR)  Sorted by name; NULL if an earlier version built the run.
+--   labels         MAP(VARCHAR, VARCHAR)  Sorted by name; NULL of an earlier version's run.
 --   dimensions     MAP(VARCHAR, VARCHAR)  Other dimensions, sorted by name; NULL without a file.
 --   flags          VARCHAR[]              With `mixed_release` if the run has several releases.
 -- Order:
@@ -26,6 +26,7 @@ WITH RECURSIVE runs AS (
     labels,
     model_usage,
     flags,
+    $mapped::BOOLEAN AS mapped,
     if(labels['built:release'] IS NULL, release, nullif(labels['built:release'], '')) AS release,
     if(labels['built:agent'] IS NULL, agent_name, nullif(labels['built:agent'], '')) AS agent_name,
     if(labels['built:task'] IS NULL, task_id, nullif(labels['built:task'], '')) AS task_id
@@ -35,7 +36,14 @@ WITH RECURSIVE runs AS (
 read_runs AS (
   SELECT *
   FROM runs
-  WHERE $mapped::BOOLEAN OR release IS NULL
+  WHERE mapped OR release IS NULL
+),
+
+-- A file alone has the model as a source.
+model_rungs AS (
+  SELECT is_model
+  FROM dimension_rungs
+  WHERE is_model
 ),
 
 model_tokens AS (
@@ -51,11 +59,11 @@ model_tokens AS (
     ) AS tokens
   FROM (
     SELECT
-      trajectory_id,
-      unnest(model_usage) AS usage
+      read_runs.trajectory_id,
+      unnest(read_runs.model_usage) AS usage
     FROM read_runs
-    WHERE (SELECT bool_or(is_model) FROM dimension_rungs)
-  )
+    SEMI JOIN model_rungs ON read_runs.mapped = model_rungs.is_model
+  ) AS used
   WHERE usage.model <> ''
   GROUP BY trajectory_id, usage.model
 ),
@@ -161,83 +169,77 @@ named AS (
     bool_or(dimension = 'release' AND is_mixed) AS is_mixed,
     map_from_entries(
       list((dimension, found) ORDER BY dimension)
-        FILTER (WHERE dimension NOT IN ('release', 'agent', 'task'))
+      FILTER (WHERE dimension NOT IN ('release', 'agent', 'task'))
     ) AS dimensions
   FROM all_values
   GROUP BY trajectory_id
 ),
 
-final AS (
+renamed AS (
   SELECT
     runs.trajectory_id,
-    runs.labels,
+    coalesce(runs.labels, map([]::VARCHAR[], []::VARCHAR[])) AS labels,
+    runs.labels IS NULL AS without_labels,
     runs.flags,
     runs.release AS built_release,
     runs.agent_name AS built_agent,
     runs.task_id AS built_task,
-    -- Without a file, only runs without a release are in `named`.
     coalesce(named.release, runs.release) AS release,
-    if($mapped::BOOLEAN, coalesce(named.agent_name, runs.agent_name), runs.agent_name)
-      AS agent_name,
-    if($mapped::BOOLEAN, coalesce(named.task_id, runs.task_id), runs.task_id) AS task_id,
-    $mapped::BOOLEAN AND coalesce(named.is_mixed, FALSE) AS is_mixed,
+    coalesce(named.agent_name, runs.agent_name) AS agent_name,
+    coalesce(named.task_id, runs.task_id) AS task_id,
+    runs.mapped AND coalesce(named.is_mixed, FALSE) AS is_mixed,
     CASE
-      WHEN $mapped::BOOLEAN
+      WHEN runs.mapped
         THEN coalesce(named.dimensions, map([]::VARCHAR[], []::VARCHAR[]))
     END AS dimensions
   FROM runs
   LEFT JOIN named USING (trajectory_id)
 ),
 
-changes AS (
+-- What a run had before the mapping changed it; '' where that was NULL.
+noted AS (
   SELECT
-    trajectory_id,
-    list_filter(
-      [
-        {
-          'key': 'built:agent',
-          'value': if(built_agent IS DISTINCT FROM agent_name, coalesce(built_agent, ''), NULL)
-        },
-        {
-          'key': 'built:release',
-          'value': if(built_release IS DISTINCT FROM release, coalesce(built_release, ''), NULL)
-        },
-        {
-          'key': 'built:task',
-          'value': if(built_task IS DISTINCT FROM task_id, coalesce(built_task, ''), NULL)
-        }
-      ],
-      LAMBDA each: each.value IS NOT NULL
+    *,
+    map_concat(
+      if(
+        built_agent IS DISTINCT FROM agent_name,
+        map(['built:agent'], [coalesce(built_agent, '')]),
+        NULL
+      ),
+      if(
+        built_release IS DISTINCT FROM release,
+        map(['built:release'], [coalesce(built_release, '')]),
+        NULL
+      ),
+      if(
+        built_task IS DISTINCT FROM task_id,
+        map(['built:task'], [coalesce(built_task, '')]),
+        NULL
+      )
     ) AS built
-  FROM final
+  FROM renamed
 )
 
 SELECT
-  final.trajectory_id,
-  final.release,
-  final.agent_name,
-  final.task_id,
+  trajectory_id,
+  release,
+  agent_name,
+  task_id,
   CASE
-    WHEN len(changes.built) > 0 OR final.labels['built:release'] IS NOT NULL
-      OR final.labels['built:agent'] IS NOT NULL OR final.labels['built:task'] IS NOT NULL
-      THEN map_from_entries(
-        list_sort(
-          changes.built
-          || list_filter(
-            coalesce(map_entries(final.labels), []),
-            LAMBDA each: NOT starts_with(each.key, 'built:')
-          )
-        )
+    WHEN without_labels AND coalesce(cardinality(built), 0) = 0 THEN NULL
+    ELSE map_from_entries(
+      list_sort(
+        coalesce(map_entries(built), [])
+        || list_filter(map_entries(labels), LAMBDA each: NOT starts_with(each.key, 'built:'))
       )
-    ELSE final.labels
+    )
   END AS labels,
-  final.dimensions,
+  dimensions,
   CASE
-    WHEN final.is_mixed
-      THEN list_sort(list_distinct(coalesce(final.flags, []) || ['mixed_release']))
-    WHEN list_contains(final.flags, 'mixed_release')
-      THEN list_filter(final.flags, LAMBDA each: each <> 'mixed_release')
-    ELSE final.flags
+    WHEN is_mixed
+      THEN list_sort(list_distinct(coalesce(flags, []) || ['mixed_release']))
+    WHEN list_contains(flags, 'mixed_release')
+      THEN list_filter(flags, LAMBDA each: each <> 'mixed_release')
+    ELSE flags
   END AS flags
-FROM final
-INNER JOIN changes USING (trajectory_id);
+FROM noted;

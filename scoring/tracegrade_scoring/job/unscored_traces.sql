@@ -103,8 +103,11 @@ present AS (
     built.steps,
     built.trajectories - coalesce(len(waiting_runs.runs), 0) AS trajectories,
     built.chosen,
-    md5(concat_ws('|', built.records, built.received_ns, judged.verdicts, turns.turns::VARCHAR,
-      built.labels)) AS input_hash,
+    md5(
+      concat_ws(
+        '|', built.records, built.received_ns, judged.verdicts, turns.turns::VARCHAR, built.labels
+      )
+    ) AS input_hash,
     turns.turns,
     waiting_runs.runs AS left_out,
     built.trajectories > coalesce(len(waiting_runs.runs), 0) AS settled

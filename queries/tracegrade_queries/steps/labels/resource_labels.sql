@@ -1,7 +1,7 @@
 -- The attributes of each resource that its runs keep as labels.
 --
--- Those that dimensions name come first, the others by name: 64 at most, each of at most 256 bytes.
--- Attributes whose names say that they are secrets, and command lines, are left out.
+-- Those that dimensions name come first, the others by name: 64 at most, each of at most 256
+-- bytes. Attributes whose names say that they are secrets, and command lines, are left out.
 --
 -- Reads:
 --   spans
@@ -44,16 +44,21 @@ usable AS (
     )
 ),
 
+named AS (
+  SELECT DISTINCT name FROM label_rungs
+),
+
 kept AS (
   SELECT
-    resource,
-    label,
-    label_text
+    usable.resource,
+    usable.label,
+    usable.label_text
   FROM usable
+  LEFT JOIN named ON usable.label = named.name
   QUALIFY
     row_number() OVER (
-      PARTITION BY resource
-      ORDER BY label NOT IN (SELECT name FROM label_rungs WHERE name IS NOT NULL), label
+      PARTITION BY usable.resource
+      ORDER BY named.name IS NULL, usable.label
     ) <= 64
 ),
 

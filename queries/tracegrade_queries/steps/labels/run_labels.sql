@@ -1,9 +1,9 @@
--- What each run keeps of the attributes of its resources and spans, so that dimensions can read it.
+-- The attributes of its resources and spans that each run keeps, for dimensions to read.
 --
 -- An attribute of the resource has its own name; of several resources, that of the first span
--- counts, the root's before others. An attribute of a span is a label only if a dimension names it:
--- `root:NAME`, `agent:NAME` or `other:NAME`, after the span that has it, whichever comes first in
--- this order. Spans of the trace that are in no run are the last of the others. `mixed:NAME` is
+-- counts, the root's before others. An attribute of a span is a label only if a dimension names
+-- it: `root:NAME`, `agent:NAME` or `other:NAME`, after the span that has it, whichever comes first
+-- in this order. Spans of the trace that are in no run are the last of the others. `mixed:NAME` is
 -- another value that the run has under the name.
 --
 -- Reads:
@@ -62,9 +62,9 @@ positions AS (
   FROM operation_runs
   INNER JOIN run_ids USING (run)
   INNER JOIN operations USING (key)
-  WHERE
-    operation_runs.run IN (SELECT run FROM resources WHERE are_several)
-    OR operation_runs.key IN (SELECT key FROM labeled_spans)
+  INNER JOIN resources ON operation_runs.run = resources.run
+  LEFT JOIN labeled_spans ON operation_runs.key = labeled_spans.key
+  WHERE resources.are_several OR labeled_spans.key IS NOT NULL
 ),
 
 placed_spans AS (
@@ -94,7 +94,9 @@ span_values AS (
     placed_spans.run,
     label_rungs.label,
     list(
-      {'kind': placed_spans.kind, 'text': label_value(placed_spans.labels[label_rungs.name])}
+      struct_pack(
+        kind := placed_spans.kind, text := label_value(placed_spans.labels[label_rungs.name])
+      )
       ORDER BY placed_spans.kind, placed_spans.position
     ) AS found
   FROM placed_spans
@@ -103,10 +105,14 @@ span_values AS (
     len(
       list_filter(
         map_entries(label_rungs.conditions),
-        LAMBDA each: placed_spans.labels[each.key] IS DISTINCT FROM each.value
+        LAMBDA each: placed_spans.labels[each.key] IS DISTINCT FROM each.value  -- noqa: RF01
       )
     ) = 0
   GROUP BY placed_spans.run, label_rungs.label
+),
+
+labeled_runs AS (
+  SELECT DISTINCT run FROM span_values
 ),
 
 resource_positions AS (
@@ -116,7 +122,7 @@ resource_positions AS (
     min(positions.position) AS position
   FROM positions
   INNER JOIN bucket_spans USING (key)
-  SEMI JOIN (SELECT run FROM resources WHERE are_several) AS several USING (run)
+  INNER JOIN resources ON positions.run = resources.run AND resources.are_several
   GROUP BY positions.run, bucket_spans.resource
 ),
 
@@ -134,9 +140,8 @@ resource_entries AS (
     unnest(map_entries(resource_labels.labels)) AS entry
   FROM resources
   INNER JOIN resource_labels USING (resource)
-  WHERE
-    NOT resources.are_several
-    AND resources.run IN (SELECT run FROM span_values)
+  INNER JOIN labeled_runs ON resources.run = labeled_runs.run
+  WHERE NOT resources.are_several
 ),
 
 resource_values AS (

@@ -37,14 +37,17 @@
 --   none
 WITH label_names AS (
   SELECT list(DISTINCT name) AS names
-  FROM (SELECT unnest([name] || map_keys(conditions)) AS name FROM label_rungs)
+  FROM (SELECT unnest([name] || map_keys(conditions)) AS name FROM label_rungs) AS named
 ),
 
 counted_spans AS (
-  SELECT spans.*
+  SELECT
+    spans.*,
+    label_names.names AS label_names
   FROM spans
   SEMI JOIN bucket_traces USING (trace_id)
   LEFT JOIN spans_received_twice USING (trace_id, span_id)
+  CROSS JOIN label_names
   WHERE
     spans_received_twice.newest IS NULL
     OR spans_received_twice.newest = span_version(
@@ -147,13 +150,12 @@ SELECT
   hash(coalesce(scope_name, ''), map_keys(attributes)) AS shape,
   hash(resource_attributes) AS resource,
   CASE
-    WHEN list_has_any(map_keys(attributes), label_names.names)
+    WHEN list_has_any(map_keys(attributes), label_names)
       THEN map_from_entries(
         list_filter(
-          map_entries(attributes), LAMBDA each: list_contains(label_names.names, each.key)
+          map_entries(attributes), LAMBDA each: list_contains(label_names, each.key)  -- noqa: RF01
         )
       )
   END AS labels,
   attributes
-FROM counted_spans
-CROSS JOIN label_names;
+FROM counted_spans;
