@@ -130,7 +130,7 @@
     field.select();
   };
 
-  // What can be typed next, in a list below the field; the page's server knows it.
+  // What can be typed next, in a list below the field; the server knows it.
   const complete = (field) => {
     const list = one("#" + field.getAttribute("aria-controls"));
     let from = 0, chosen = -1, turn = 0;
@@ -263,7 +263,7 @@
   });
   one("#marked")?.addEventListener("submit", (event) => { event.preventDefault(); compare(); });
 
-  // What has come in since; nothing moves until the reader asks for it.
+  // What has come in; nothing moves until the reader asks.
   const news = one("[data-news]");
   const poll = async () => {
     const answer = document.hidden ? null : await fetch(news.dataset.news).catch(() => null);
@@ -286,7 +286,7 @@
     const path = new URL(link.href).pathname;
     if (path === "/" ? location.pathname === "/" : location.pathname.startsWith(path)) link.setAttribute("aria-current", "page");
   }
-  // Steps far below are laid out when they come near, so an anchor is only right once they are.
+  // Steps far below are laid out late, so an anchor is only right once they are.
   addEventListener("load", () => {
     const place = location.hash && document.getElementById(location.hash.slice(1));
     if (!place || !place.matches("[data-row]")) return;
