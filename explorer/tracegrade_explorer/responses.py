@@ -24,6 +24,8 @@ class Site:
     """The lake's name as the user gave it."""
     sql: bool
     """Whether readers may ask in SQL."""
+    comparison_secs: float = 0.6
+    """How long a page of two releases waits for their comparison before it comes without it."""
 
 
 @dataclass(frozen=True)

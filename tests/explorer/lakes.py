@@ -106,7 +106,7 @@ def unscored(root: Path) -> Lake:
 
 def explorer(lake: Lake, *, sql: bool = True) -> Explorer:
     """Return the pages over a lake."""
-    return Explorer(LatestSnapshot(lake), Site(str(lake.root), sql), PATIENCE_SECS)
+    return Explorer(LatestSnapshot(lake), Site(str(lake.root), sql, PATIENCE_SECS), PATIENCE_SECS)
 
 
 def run_query(web: TestClient, text: str, form: str = "", **values: str) -> Response:
