@@ -51,6 +51,7 @@ from tracegrade_explorer.pages.runs import runs
 from tracegrade_explorer.pages.search import search_page
 from tracegrade_explorer.pages.spans import spans
 from tracegrade_explorer.pages.sql import former_queries, save_query, saved_sql, sql
+from tracegrade_explorer.pages.sql_names import sql_names
 from tracegrade_explorer.pages.state import state
 from tracegrade_explorer.pages.tasks import task, tasks
 from tracegrade_explorer.pages.trends import trends
@@ -157,6 +158,7 @@ PAGES: Final = (
     PageRoute("/queries", former_queries),
     PageRoute("/queries/{id}", former_queries),
     PageRoute("/sql", sql, SLOW, ("GET", "POST")),
+    PageRoute("/sql/names", sql_names, SLOW),
     PageRoute("/sql/{id}", saved_sql, SLOW, ("GET", "POST")),
     PageRoute("/save-query", save_query, SLOW, ("POST",)),
 )

@@ -80,6 +80,7 @@ def render_html(document: PageContent, request: PageRequest) -> bytes:
         "has_csv": bool(document.columns),
         "pairs": request.pairs if _fits_address(request.pairs) else None,
         "scheme": request.scheme,
+        "labeler": request.labeler,
     }
     return template.render({**common, **document.view}).encode("utf-8", "replace")
 

@@ -85,12 +85,10 @@
     say(`${marked().length} marked`);
   };
   const compare = () => {
-    const ids = marked();
+    const [a, b] = marked();
     if (one("[data-compare]")) follow("[data-compare]");
-    else if (ids.length === 2) {
-      const query = new URLSearchParams({ a: ids[0], b: ids[1] });
-      location.assign("/compare?" + query);
-    } else say("mark two runs first, with x");
+    else if (b) location.assign("/compare?" + new URLSearchParams({ a, b }));
+    else say("mark two runs first, with x");
   };
 
   const fold = () => {
@@ -103,23 +101,20 @@
 
   const open = () => {
     const link = here()?.querySelector("[data-open]");
-    if (link) location.assign(link.href);
-    else fold();
+    link ? location.assign(link.href) : fold();
   };
 
   const fetchText = async (link) => {
     const answer = await fetch(link.href);
     if (!answer.ok) { location.assign(link.href); return; }
-    const place = link.parentElement.querySelector(".text");
-    place.textContent = await answer.text();
+    link.parentElement.querySelector(".text").textContent = await answer.text();
     link.closest("[data-row]")?.focus({ preventScroll: true });
     link.remove();
   };
 
   const help = () => {
     const keys = one("#keys");
-    if (keys?.open) keys.close();
-    else keys?.showModal();
+    keys?.[keys.open ? "close" : "showModal"]();
   };
 
   const find = () => {
@@ -130,15 +125,34 @@
     field.select();
   };
 
+  const fetchChoices = (url) => fetch(url).then((answer) => answer.ok ? answer.json() : { choices: [] });
+  const filterChoices = (field, typed) => {
+    const query = new URLSearchParams(new FormData(field.form));
+    query.set("typed", typed);
+    return fetchChoices("/completions.json?" + query);
+  };
+  let names;
+  const nameChoices = async (field, typed) => {
+    const [word] = typed.match(/\w*$/), begun = word.toLowerCase();
+    const begins = ({ text, href }) => text.toLowerCase().startsWith(begun) &&
+      (href ? field.value.trim() === word : text !== word);
+    const { choices } = await (names ??= fetchChoices("/sql/names.json"));
+    return { from: typed.length - word.length, choices: word ? choices.filter(begins).slice(0, 12) : [] };
+  };
+
   // What can be typed next, in a list below the field; the server knows it.
   const complete = (field) => {
     const list = one("#" + field.getAttribute("aria-controls"));
+    const isFilter = field.tagName === "INPUT", choicesOf = isFilter ? filterChoices : nameChoices;
     let from = 0, chosen = -1, turn = 0;
+    const setOpen = (is) => {
+      list.hidden = !is;
+      if (isFilter) field.setAttribute("aria-expanded", is);
+    };
     const close = () => {
       turn += 1;
       chosen = -1;
-      list.hidden = true;
-      field.setAttribute("aria-expanded", "false");
+      setOpen(false);
       field.removeAttribute("aria-activedescendant");
     };
     const option = (choice, place) => {
@@ -147,21 +161,17 @@
         item.append(Object.assign(document.createElement("span"), { textContent: text }));
       }
       Object.assign(item, { id: `${list.id}-${place}`, role: "option", ariaSelected: "false" });
-      item.dataset.text = choice.text;
+      Object.assign(item.dataset, choice);
       return item;
     };
     const offer = async () => {
       close();
       const mine = turn;
-      const query = new URLSearchParams(new FormData(field.form));
-      query.set("typed", field.value.slice(0, field.selectionStart));
-      const answer = await fetch("/completions.json?" + query);
-      const found = answer.ok ? await answer.json() : { choices: [] };
+      const found = await choicesOf(field, field.value.slice(0, field.selectionStart));
       if (mine !== turn || !found.choices.length) return;
       from = found.from;
       list.replaceChildren(...found.choices.map(option));
-      list.hidden = false;
-      field.setAttribute("aria-expanded", "true");
+      setOpen(true);
     };
     const choose = (place) => {
       const options = [...list.children];
@@ -171,17 +181,17 @@
       options[chosen].scrollIntoView({ block: "nearest" });
     };
     const take = (item) => {
-      const begun = field.value.slice(0, from) + item.dataset.text;
-      field.value = begun + field.value.slice(field.selectionStart).trimStart();
-      field.setSelectionRange(begun.length, begun.length);
-      offer();
+      if (item.dataset.href) { location.assign(item.dataset.href); return; }
+      const rest = field.value.slice(field.selectionStart), gap = rest.length - rest.trimStart().length;
+      field.setSelectionRange(from, field.selectionStart + (isFilter ? gap : 0));
+      document.execCommand("insertText", false, item.dataset.text);
     };
     const down = { ArrowDown: 1, ArrowUp: -1 };
     field.addEventListener("keydown", (event) => {
       const by = down[event.key];
-      if (by && list.hidden) offer();
-      else if (by) choose(chosen < 0 && by < 0 ? -1 : chosen + by);
-      else if (event.key === "Enter" && chosen >= 0) take(list.children[chosen]);
+      if (by && list.hidden && isFilter) offer();
+      else if (by && !list.hidden) choose(chosen < 0 && by < 0 ? -1 : chosen + by);
+      else if (["Enter", "Tab"].includes(event.key) && chosen >= 0) take(list.children[chosen]);
       else if (event.key === "Escape" && !list.hidden) { event.stopPropagation(); close(); return; }
       else return;
       event.preventDefault();
@@ -211,35 +221,28 @@
     z: click("[data-undo]"),
   } : {};
 
-  const PLACES = { n: "/", o: "/", r: "/runs", e: "/releases", i: "/issues", t: "/tasks", m: "/money", d: "/trends", f: "/search", s: "/sql" };
+  const PLACES = { n: "/", o: "/", r: "/runs", c: "/conversations", e: "/releases", i: "/issues", t: "/tasks", m: "/money", d: "/trends", f: "/search", s: "/sql" };
   const KEYS = {
     j: () => step(1), k: () => step(-1), J: () => jump(1), K: () => jump(-1), Enter: open,
     e: among("finding", 1), E: among("finding", -1), n: among("difference", 1), N: among("difference", -1),
-    "[": click("a[rel=prev]"), "]": click("a[rel=next]"),
-    a: nextAgent, t: click("[data-twin]"), x: mark, c: compare, o: fold, "/": find, y: copy, "?": help,
-    s: click("[data-other-view]"), i: () => one("#q")?.focus(), d: click("[data-csv]"), ...LABEL_KEYS,
+    "[": click("a[rel=prev]"), "]": click("a[rel=next]"), a: nextAgent, x: mark, c: compare, o: fold, "/": find, y: copy, "?": help,
+    s: click("[data-other-view]"), i: () => one("#q")?.focus(), d: click("[data-csv]"),
+    p: () => one("#plan") && show(one("#plan")), t: click("[data-twin]"), l: click("[data-queue]"), ...LABEL_KEYS,
   };
   let going = false;
-
   document.addEventListener("keydown", (event) => {
-    if ((event.ctrlKey || event.metaKey) && event.key === "Enter") {
-      event.target.closest("textarea")?.form.requestSubmit();
-    }
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const holdsControl = event.ctrlKey || event.metaKey, enters = event.key === "Enter";
+    if (holdsControl && enters) event.target.closest("textarea")?.form.requestSubmit();
+    if (holdsControl || event.altKey) return;
+    if (enters && event.target.matches("#save-as")) { event.preventDefault(); follow("#save-as + button"); }
     const field = event.target.closest("input:not([type=checkbox], [type=radio]), select, textarea");
-    if (field) {
-      if (event.key === "Escape") field.blur();
-      return;
-    }
-    const dialog = one("#keys")?.open;
-    if (dialog && event.key !== "?") return;
-    if (going) {
-      going = false;
-      if (PLACES[event.key]) location.assign(PLACES[event.key]);
-      return;
-    }
-    if (event.key === "g") { going = true; return; }
-    if (event.key === "Enter" && event.target.closest("a, button, summary, input")) return;
+    if (field && event.key === "Escape") field.blur();
+    if (field || (one("#keys")?.open && event.key !== "?")) return;
+    const place = going && PLACES[event.key], went = going;
+    going = !went && event.key === "g";
+    if (place) location.assign(place);
+    if (went || going) return;
+    if (enters && event.target.closest("a, button, summary, input")) return;
     const act = KEYS[event.key] ?? (/^[1-9]$/.test(event.key) && (() => follow(`[data-key="${event.key}"]`)));
     if (!act) return;
     event.preventDefault();

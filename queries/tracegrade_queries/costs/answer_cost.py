@@ -5,7 +5,8 @@ The same rules as `run_token_usage.sql` and `usage_costs.sql` have for runs.
 
 from typing import NamedTuple
 
-from tracegrade_queries.costs.pricing import Price, Prices
+from tracegrade_queries.costs.model_names import bare_name, is_date
+from tracegrade_queries.costs.pricing import ANY_ENDING, Price, Prices, split_ending
 
 
 class TokenCounts(NamedTuple):
@@ -34,11 +35,25 @@ class TokenCounts(NamedTuple):
 
 
 def price_of(prices: Prices, model: str) -> Price | None:
-    """Return a model's price: its very name's, else that of the longest prefix; None: neither."""
-    if model in prices and not model.endswith("*"):
-        return prices[model]
-    prefixes = [name for name in prices if name[-1:] == "*" and model.startswith(name[:-1])]
-    return prices[max(prefixes, key=len)] if prefixes else None
+    """Return the price of a model; None if no price covers it.
+
+    The name as it is counts before the name without provider. For either, its very own price
+    counts before those of patterns, and the longest pattern before shorter ones.
+    """
+    for name in (model, bare_name(model)):
+        if name in prices and not split_ending(name)[1]:
+            return prices[name]
+        covering = [pattern for pattern in prices if _covers(pattern, name)]
+        if covering:
+            return prices[max(covering, key=lambda pattern: len(split_ending(pattern)[0]))]
+    return None
+
+
+def _covers(pattern: str, name: str) -> bool:
+    stem, ending = split_ending(pattern)
+    if not ending or not name.startswith(stem):
+        return False
+    return ending == ANY_ENDING or is_date(name.removeprefix(stem))
 
 
 def cost_of(price: Price, counts: TokenCounts) -> int:

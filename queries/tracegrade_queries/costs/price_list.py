@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 from tracegrade_lake import Lake
 from tracegrade_queries.costs.model_price import ModelPrice
 from tracegrade_queries.costs.pricing import (
+    DATED,
     Price,
     Prices,
     PricesInForce,
@@ -23,8 +24,6 @@ from tracegrade_queries.costs.pricing import (
 from tracegrade_queries.files.yaml_source import read
 
 LIST_FILE: Final = Path(__file__).with_name("price_list.yaml")
-DATED: Final = "-20*"
-"""Behind a model's name, for its dated names such as `gpt-4o-2024-08-06`."""
 
 
 class ListPrice(ModelPrice):
@@ -32,6 +31,8 @@ class ListPrice(ModelPrice):
 
     longest_prompt: PositiveInt | None = None
     """Tokens of a prompt up to which it holds; a longer one costs more. None: it always holds."""
+    dated_names: bool = True
+    """False: its dated names had other prices."""
 
 
 class ListedProvider(BaseModel):
@@ -49,7 +50,7 @@ class ListedProvider(BaseModel):
         """Yield what each name costs."""
         for name, price in self.models.items():
             yield name, price.by_token()
-            if self.dated_names:
+            if self.dated_names and price.dated_names:
                 yield name + DATED, price.by_token()
 
 

@@ -64,7 +64,10 @@ class Price(NamedTuple):
 
 
 Prices = Mapping[str, Price]
-"""By the name of a model, or by a prefix of its name and a `*`."""
+"""By the name of a model, or by a beginning of its name and one of the next two."""
+ANY_ENDING: Final = "*"
+DATED: Final = "-<date>"
+"""For dated names, such as `gpt-4o-2024-08-06`; see `model_names.is_date`."""
 
 NO_PRICES: Final[Prices] = {}
 
@@ -99,7 +102,7 @@ NO_COSTS: Final = Costs()
 
 MODEL_PRICES: Final = Table(
     name="model_prices",
-    grain="one price, by the name of a model or what its name begins with and a `*`",
+    grain="one price, by the name of a model, or by a beginning of it and `*` or `-<date>`",
     columns=(
         Column("name", pa.string(), "As in the price file."),
         *(Column(kind, pa.int64(), "In millionths of 1e-6 US dollars.") for kind in Price._fields),
@@ -199,14 +202,20 @@ def _costed(
     return with_costs(con, table, f"{table.name} WHERE date = '{date}'")
 
 
+def split_ending(name: str) -> tuple[str, str]:
+    """Return the name of a price without its ending, and the ending: `*`, `-<date>` or ''."""
+    ending = next((each for each in (ANY_ENDING, DATED) if name.endswith(each)), "")
+    return name.removesuffix(ending), ending
+
+
 def create_prices(con: duckdb.DuckDBPyConnection, prices: Prices) -> None:
-    """Create the table `prices` (name, is_prefix, and what `Price` has)."""
-    rows = [
-        {"name": name.removesuffix("*"), "is_prefix": name.endswith("*"), **price._asdict()}
-        for name, price in prices.items()
-    ]
+    """Create the table `prices` (name, ending, and what `Price` has)."""
+    rows = []
+    for name, price in prices.items():
+        stem, ending = split_ending(name)
+        rows.append({"name": stem, "ending": ending, **price._asdict()})
     kinds = [(kind, pa.int64()) for kind in Price._fields]
-    schema = pa.schema([("name", pa.string()), ("is_prefix", pa.bool_()), *kinds])
+    schema = pa.schema([("name", pa.string()), ("ending", pa.string()), *kinds])
     put(con, "prices", pa.Table.from_pylist(rows, schema))
 
 

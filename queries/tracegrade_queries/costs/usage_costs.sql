@@ -1,7 +1,9 @@
 -- The cost of each part of a run's model usage, and the source of that cost.
 --
--- A price for the model's exact name counts before prices for prefixes; among prefixes the longest
--- counts. If no price covers the model, or the tokens were not recorded, the cost that the trace
+-- The name as recorded counts before the name without gateway, cloud and region, such as `openai/`
+-- and `us.anthropic.`. For either, a price for the exact name counts before prices for beginnings;
+-- among these the longest counts. A beginning covers every ending, or dates alone. If no price
+-- covers the model, or the tokens were not recorded, the cost that the trace
 -- states counts. A name in angle brackets (Claude Code's `<synthetic>`) means that no model
 -- answered: it costs nothing if it took no tokens. For other names, 0 tokens may just mean that
 -- the tokens were not counted.
@@ -31,22 +33,55 @@ models AS (
   FROM usages
 ),
 
+model_names AS (
+  SELECT
+    model,
+    model AS name,
+    FALSE AS is_bare
+  FROM models
+  UNION ALL
+  SELECT
+    model,
+    regexp_replace(
+      regexp_replace(
+        model,
+        '^((openrouter|openai|azure|azure_ai|anthropic|bedrock|converse|vertex_ai|google|gemini|'
+        || 'google-gla|google-vertex|mistral|mistralai|xai|x-ai|publishers|models)[/:])+',
+        ''
+      ),
+      '^(arn:aws[a-z-]*:bedrock:[^/]*/)?((us|us-gov|eu|apac|ap|au|ca|jp|global)[.])?'
+      || '(anthropic|mistral|openai|xai)[.](.+?)(-v[0-9]+(:[0-9]+)?)?$',
+      '\5'
+    ) AS name,
+    TRUE AS is_bare
+  FROM models
+),
+
 model_prices AS (
   SELECT
-    models.model,
+    model_names.model,
     prices.input,
     prices.cache_read,
     prices.cache_write,
     prices.output,
     prices.reasoning
-  FROM models
+  FROM model_names
   INNER JOIN prices
     ON
-      models.model = prices.name
-      OR (prices.is_prefix AND starts_with(models.model, prices.name))
+      starts_with(model_names.name, prices.name)
+      AND CASE prices.ending
+        WHEN '*' THEN TRUE
+        WHEN '' THEN model_names.name = prices.name
+        ELSE
+          regexp_full_match(
+            substr(model_names.name, length(prices.name) + 1),
+            '[-@][0-9]{8}|-[0-9]{4}(-[0-9]{2}-[0-9]{2})?'
+          )
+      END
   QUALIFY
     row_number() OVER (
-      PARTITION BY models.model ORDER BY prices.is_prefix ASC, length(prices.name) DESC
+      PARTITION BY model_names.model
+      ORDER BY model_names.is_bare ASC, prices.ending != '' ASC, length(prices.name) DESC
     ) = 1
 ),
 

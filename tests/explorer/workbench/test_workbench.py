@@ -248,6 +248,23 @@ def test_the_page_lists_tables_with_what_columns_mean(web: TestClient) -> None:
     assert '<code title="BIGINT: ' in web.get("/sql").text
 
 
+def test_names_are_those_of_tables_columns_and_saved_queries(ann: TestClient) -> None:
+    """A column of several tables is there once; a saved query has its address."""
+    save(ann, "mine", "SELECT 1 AS one")
+    choices = ann.get("/sql/names.json").json()["choices"]
+    hints = {choice["text"]: choice["hint"] for choice in choices}
+    tables = {table["name"]: table for table in ann.get("/sql.json").json()["tables"]}
+    columns = {column["name"] for table in tables.values() for column in table["columns"]}
+
+    assert {*tables, *columns, "mine", "tool_error_rates"} <= hints.keys()
+    assert hints["steps"].startswith("table, ")
+    assert hints["trajectory_id"].startswith("column of ")
+    assert hints["trajectory_id"].endswith(" more tables")
+    assert [each["href"] for each in choices if each["text"] == "mine"] == ["/sql/mine"]
+    assert sum(choice["text"] == "trajectory_id" for choice in choices) == 1
+    assert ann.get("/sql/names").status_code == 404
+
+
 def test_a_saved_query_is_in_the_lake_under_its_name(ann: TestClient, lake: Lake) -> None:
     """It is a file that says who saved it; its page runs it."""
     answer = save(ann, "calls-by-kind", "SELECT kind, count(*) AS n FROM steps GROUP BY ALL")
@@ -276,7 +293,20 @@ def test_another_text_of_a_name_is_overwritten_by_a_second_form_alone(
 
 @pytest.mark.parametrize(
     "name",
-    ["", "../x", "a/b", "A", "a b", "x" * 61, "tool_error_rates", "a.sql", "a\nb", "ä", "%2e%2e"],
+    [
+        "",
+        "../x",
+        "a/b",
+        "A",
+        "names",
+        "a b",
+        "x" * 61,
+        "tool_error_rates",
+        "a.sql",
+        "a\nb",
+        "ä",
+        "%2e%2e",
+    ],
 )
 def test_no_other_name_is_saved(ann: TestClient, lake: Lake, name: str) -> None:
     """The query stays in the editor, and no file is written."""

@@ -106,13 +106,41 @@ def test_a_query_is_written_corrected_and_saved_by_keys(served: Served) -> None:
             seen.keys("Escape", "d")
         seen.page.get_by_text("Save as").click()
         seen.page.fill("#save-as", "kinds")
-        seen.page.locator(".save-as button").click()
+        seen.keys("Enter")
         seen.page.wait_for_url("**/sql/kinds")
 
         assert taken.value.path().read_text().count("\n") == 1 + 3 * 45
         assert own_queries(str(served.lake.root))["kinds"].text.strip() == text.replace(
             "kinds", "kind"
         )
+
+
+def test_names_are_completed_by_keys(served: Served) -> None:
+    """Tables and columns go into the query; a saved query opens from an editor without another."""
+    with watched(served.browser, served.base) as seen:
+        editor, choices = seen.page.locator("#q"), seen.page.locator("#choices li:visible")
+        seen.open("/sql")
+        seen.keys("i", "Control+a")
+        seen.page.keyboard.type("SELECT tool_na")
+        choices.first.wait_for()
+        assert "column of " in choices.first.inner_text()
+        seen.keys("ArrowDown", "Enter")
+        seen.page.keyboard.type(" FROM decis")
+        seen.page.locator("#choices li", has_text="table, ").first.wait_for()
+        seen.keys("ArrowDown", "Tab")
+        assert editor.input_value() == "SELECT tool_name FROM decisions"
+        seen.keys("Enter", "ArrowUp")
+        seen.page.keyboard.type("s")
+        choices.first.wait_for()
+        seen.keys("Escape")
+        assert choices.count() == 0
+        assert editor.input_value() == "sSELECT tool_name FROM decisions\n"
+        seen.keys("Control+a")
+        seen.page.keyboard.type("tool_error_r")
+        seen.page.locator("#choices li", has_text="saved query").wait_for()
+        with seen.page.expect_navigation(url="**/sql/tool_error_rates"):
+            seen.keys("ArrowDown", "Enter")
+        assert (seen.said, seen.foreign) == ([], [])
 
 
 def test_a_turn_is_labeled_by_keys(served: Served) -> None:

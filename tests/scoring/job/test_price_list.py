@@ -57,7 +57,7 @@ def test_list_names_its_sources_and_at_most_sixty_models() -> None:
     )
 
 
-@given(st.sampled_from([name for name in LISTED.prices if not re.search(r"-20(\*|\d\d)", name)]))
+@given(st.sampled_from([name for name in LISTED.prices if not re.search(r"<date>|-20\d\d", name)]))
 def test_longer_names_are_other_models(name: str) -> None:
     """A price covers a model's name and its dated names; what else begins so has its own price."""
     prices = LISTED.prices
@@ -67,8 +67,39 @@ def test_longer_names_are_other_models(name: str) -> None:
     assert price_of(prices, f"{name}-2031-01-02") in {
         prices[name],
         None,
-        prices.get(f"{name}-20*"),
+        prices.get(f"{name}-<date>"),
     }
+
+
+@pytest.mark.parametrize(
+    ("recorded", "listed"),
+    [
+        ("openai/gpt-4o", "gpt-4o"),
+        ("azure/gpt-4o", "gpt-4o"),
+        ("openai:gpt-4o-mini-2024-07-18", "gpt-4o-mini"),
+        ("openai/gpt-4o-2024-05-13", "gpt-4o-2024-05-13"),
+        ("gpt-4-0613", "gpt-4"),
+        ("models/gemini-2.5-flash", "gemini-2.5-flash"),
+        ("google-gla:gemini-2.5-pro", "gemini-2.5-pro"),
+        ("publishers/google/models/gemini-2.5-flash-lite", "gemini-2.5-flash-lite"),
+        ("anthropic.claude-opus-4-6-v1", "claude-opus-4-6"),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5"),
+        ("bedrock/eu.anthropic.claude-haiku-4-5-20251001-v1:0", "claude-haiku-4-5"),
+        ("vertex_ai/claude-sonnet-4-5@20250929", "claude-sonnet-4-5"),
+        ("openrouter/x-ai/grok-4.3", "grok-4.3"),
+        ("gpt-4-20b", None),
+        ("gpt-4-32k", None),
+        ("gpt-4-1106-preview", None),
+        ("gpt-3.5-turbo-0613", None),
+        ("groq/openai/gpt-4o", None),
+        ("us.meta.llama3-3-70b-instruct-v1:0", None),
+    ],
+)
+def test_names_of_gateways_and_clouds_have_the_list_price(
+    recorded: str, listed: str | None
+) -> None:
+    """A name with its provider costs what the model costs; another model has no price."""
+    assert price_of(LISTED.prices, recorded) == (listed and LISTED.prices[listed])
 
 
 def test_runs_of_listed_models_have_a_cost_without_a_price_file(lake: Lake) -> None:
