@@ -74,10 +74,11 @@ def run_stages(children: Children, folder: Path, files: Path) -> None:
     """
     lake = folder / "lake"
     collector, endpoint = stages.start_collector(children, lake)
+    support = stages.start_support_agent(children, endpoint)  # meanwhile: it has its own process
     runs = sum(
         stages.run_file_agent(children, release, endpoint, files) for release in stages.RELEASES
     )
-    runs += stages.run_support_agent(children, endpoint)
+    runs += stages.end_support_agent(*support)
     stages.wait_until_landed(lake, traces=runs)
     collector.stop()
     landed = stages.count_landed(lake)
@@ -86,9 +87,10 @@ def run_stages(children: Children, folder: Path, files: Path) -> None:
         f"landed: {landed.spans} spans of {landed.traces} traces in {landed.files} Parquet files; "
         "the collector has stopped",
     )
-    kills.run_releases(children, lake, folder)
     lake_with_runbook = folder / "lake-with-runbook"
-    kills.run_with_runbook(children, lake_with_runbook, folder)
+    with_runbook = kills.start_with_runbook(children, lake_with_runbook, folder)
+    kills.run_releases(children, lake, folder)
+    kills.end_with_runbook(with_runbook)
     scores.score(children, lake)
     scores.write_report(children, lake, folder / "report")
     scores.show(children, lake)

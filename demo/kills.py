@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from demo import scores
-from demo.children import CHECKOUT, Children, Command
+from demo.children import CHECKOUT, Child, Children, Command
 from demo.stages import RELEASES, TASKS, TRACEGRADE, say
 
 SUITE = Path(__file__).with_name("suite.yaml")
@@ -28,7 +28,7 @@ def run_releases(children: Children, lake: Path, folder: Path) -> None:
     Raises:
         StageError: A verifier failed, or the harness did.
     """
-    killed = sum(_run(children, SUITE, release, lake, folder) for release in RELEASES)
+    killed = sum(_killed(_start(children, SUITE, release, lake, folder)) for release in RELEASES)
     *first, last = RELEASES
     say(
         7,
@@ -37,13 +37,18 @@ def run_releases(children: Children, lake: Path, folder: Path) -> None:
     )
 
 
-def run_with_runbook(children: Children, lake: Path, folder: Path) -> None:
-    """Run the first release again with a runbook, and let a human judge its late kill.
+def start_with_runbook(children: Children, lake: Path, folder: Path) -> Child:
+    """Start the harness on the first release once more, with a runbook and a lake of its own."""
+    return _start(children, RUNBOOK_SUITE, RUNBOOK_RELEASE, lake, folder / "with-runbook")
+
+
+def end_with_runbook(harness: Child) -> None:
+    """Wait until the harness with the runbook is done.
 
     Raises:
-        StageError: The harness or the review failed.
+        StageError: A verifier failed, or the harness did.
     """
-    killed = _run(children, RUNBOOK_SUITE, RUNBOOK_RELEASE, lake, folder)
+    killed = _killed(harness)
     say(
         8,
         f"harness: the same of file agent {RUNBOOK_RELEASE} with a runbook, into a lake of its "
@@ -92,13 +97,18 @@ def _print_axes(children: Children, lake: Path) -> None:
     scores.print_table(rows)
 
 
-def _run(children: Children, suite: Path, release: str, lake: Path, folder: Path) -> int:
-    """Run a suite, and return the number of kills; one moment may be two kill points."""
+def _start(children: Children, suite: Path, release: str, lake: Path, folder: Path) -> Child:
+    """Start the harness on a suite."""
     command: Command = [TRACEGRADE, "harness", "run", suite, "--lake", lake, "--yes-as-root"]
     options: Command = ["--release", release, "--folder", folder / "harness"]
     path = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")]))
-    child = children.run(
+    return children.start(
         f"harness {suite.stem} {release}", [*command, *options], PYTHONPATH=path
     )  # agents start in an empty folder, and find the demo by this path
-    moments = [KILLED_AFTER.search(line) for line in child.lines()]
+
+
+def _killed(harness: Child) -> int:
+    """Wait for the harness, and return its number of kills; one moment may be two kill points."""
+    harness.wait()
+    moments = [KILLED_AFTER.search(line) for line in harness.lines()]
     return len({found[1] for found in moments if found})

@@ -66,15 +66,29 @@ def run_file_agent(children: Children, release: str, endpoint: str, folder: Path
     return len(runs)
 
 
-def run_support_agent(children: Children, endpoint: str) -> int:
-    """Run the framework's agent under `tracegrade run`; return how many runs it made."""
+def start_support_agent(children: Children, endpoint: str) -> tuple[Child, str]:
+    """Start the framework's agent under `tracegrade run`; return it, and a word for its model."""
     model, about = _model(children)
     command: Command = [TRACEGRADE, "run", "--", sys.executable, "-m", "demo.framework_agent"]
     resource = {
         "OTEL_SERVICE_NAME": "support",
         "OTEL_RESOURCE_ATTRIBUTES": f"service.version={SUPPORT_RELEASE}",
     }
-    child = children.run("support agent", command, **_environment(endpoint), **resource, **model)
+    child = children.start("support agent", command, **_environment(endpoint), **resource, **model)
+    return child, about
+
+
+def end_support_agent(child: Child, about: str) -> int:
+    """Wait until the support agent is done; return how many runs it made.
+
+    Args:
+        child: The agent.
+        about: A word for its model.
+
+    Raises:
+        StageError: It failed, or took too long.
+    """
+    child.wait()
     runs = [line for line in child.lines() if line.startswith("c-")]
     broken = sum("broke off" in run for run in runs)
     say(

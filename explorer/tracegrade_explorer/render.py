@@ -147,7 +147,8 @@ def render_error(error_page: ErrorPage) -> bytes:
         )
         for position in range(len(error_page.pairs))
     ]
-    return template.render({**error_page._asdict(), "without": without}).encode("utf-8", "replace")
+    view = {**error_page._asdict(), "without": without, "labeler": ""}
+    return template.render(view).encode("utf-8", "replace")
 
 
 @cache

@@ -42,7 +42,8 @@ sys.exit(run_to_the_end(Path(sys.argv[1]), stage))
 """
 """The demo with one stage, again and again, so that those before it need not be waited for."""
 SUPPORT_AGENT = ONE_STAGE.format(
-    calls="stages.run_support_agent(children, stages.start_collector(children, lake)[1])"
+    calls="endpoint = stages.start_collector(children, lake)[1]; "
+    "stages.end_support_agent(*stages.start_support_agent(children, endpoint))"
 )
 HARNESS = ONE_STAGE.format(calls="kills.run_releases(children, lake, folder)")
 SCORE = ONE_STAGE.format(calls="scores.score(children, lake)")
