@@ -26,6 +26,8 @@ class RunsOfPages(NamedTuple):
     solved: str
     killed: str
     team: str
+    issue: str
+    """The key of an issue."""
 
 
 def full_lake(folder: Path) -> tuple[Lake, RunsOfPages]:
@@ -83,7 +85,10 @@ def _runs_of(lake: Lake) -> RunsOfPages:
     ((team,),) = ask(
         lake, "SELECT trajectory_id FROM agents GROUP BY 1 HAVING count(*) > 1 ORDER BY 1 LIMIT 1"
     )
-    return RunsOfPages(failed, solved, killed, team)
+    ((issue,),) = ask(
+        lake, "SELECT min(key) FROM run_reasons WHERE trajectory_id = $run", run=failed
+    )
+    return RunsOfPages(failed, solved, killed, team, issue)
 
 
 def _write_kills(lake: Lake, runs: RunsOfPages) -> None:
