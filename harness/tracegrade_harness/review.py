@@ -95,12 +95,6 @@ def store(lake: Lake, review: Review) -> None:
         )
         raise SuiteUnusable(msg)
     kill = rows[-1]
-    evidence = {
-        "reason": review.reason,
-        "immediate": kill["immediate"],
-        "boundary": kill["boundary"],
-        "killed": kill["trajectory_id"],
-    }
     verdict = {
         "trajectory_id": review.trajectory_id,
         "subject": "rollback",
@@ -109,9 +103,27 @@ def store(lake: Lake, review: Review) -> None:
         "value": float(review.value),
         "label": None,
         "source": f"human:{review.by}",
-        "evidence": json.dumps(evidence),
+        "evidence": review_evidence(review.reason, kill),
     }
     add_verdicts(lake, [verdict], Redactor.from_options(CollectorConfig(), lake.state))
+
+
+def review_evidence(reason: str, kill: Mapping[str, Any]) -> str:
+    """Return the evidence of a human's score: the reason, and the facts of the harness.
+
+    Where the run was killed decides which kills count, and the score at once is the harness's.
+
+    Args:
+        reason: The human's.
+        kill: The row of `harness_trials`, or its fields of that name.
+    """
+    facts = {
+        "reason": reason,
+        "immediate": kill["immediate"],
+        "boundary": kill["boundary"],
+        "killed": kill["trajectory_id"],
+    }
+    return json.dumps(facts)
 
 
 def _kills(lake: Lake) -> list[Mapping[str, Any]]:

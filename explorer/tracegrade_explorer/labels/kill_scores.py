@@ -1,15 +1,14 @@
 """Turns the form of a kill's page into the row of a person's score, as an import reads it.
 
-The facts of the harness stay in the evidence: where the run was killed decides which kills count,
-and the score at once is the harness's alone.
+It is the row that `tracegrade harness review` writes.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from tracegrade_explorer.errors import FormRefused
 from tracegrade_explorer.labels.rows import MOST_NOTE, common_fields
+from tracegrade_harness.review import review_evidence
 
 SCORES: Final = {
     "10": "nothing is left", "7": "records undo it", "5": "between 3 and 7, with a note",
@@ -27,6 +26,8 @@ class ScoredKill(NamedTuple):
     kill_point: str
     immediate: float | None
     boundary: int | None
+    trajectory_id: str | None
+    """The killed run."""
 
 
 class KillScore(NamedTuple):
@@ -59,6 +60,5 @@ def row_of_score(kill: ScoredKill, name: str, given: KillScore) -> dict[str, Any
     row["kill_point"] = kill.kill_point
     if not given.score:
         return {**row, "withdrawn": True}
-    facts = {"reason": given.note, "immediate": kill.immediate, "boundary": kill.boundary}
-    known = {key: value for key, value in facts.items() if value not in {None, ""}}
-    return {**row, "value": float(given.score), "evidence": json.dumps(known)}
+    evidence = review_evidence(given.note, kill._asdict())
+    return {**row, "value": float(given.score), "evidence": evidence}

@@ -39,7 +39,9 @@ def kill_score(request: PageRequest) -> PageResponse:
         msg = f"the score was not saved: {error}"
         raise RunMissing(msg) from error
     given = KillScore("") if fields.get("act") == "undo" else read_score(fields)
-    kill = ScoredKill(run.trajectory_id, found.kill_point, found.immediate, found.boundary)
+    kill = ScoredKill(
+        run.trajectory_id, found.kill_point, found.immediate, found.boundary, found.trajectory_id
+    )
     writer.write_score(kill, request.labeler, given)
     return Redirect(kill_link(found))
 
