@@ -93,7 +93,7 @@ def test_score_is_in_the_lake_and_the_runs_score_follows(
             "SELECT late_ra.value, late_ra.source FROM trajectory_scores "
             f"WHERE trajectory_id = '{first}'"
         ).fetchall()
-    assert found == [(5.0, "human")]
+    assert found == [(5.0, "human:ann")]
 
 
 def test_score_can_be_taken_back(web: TestClient, lake: Lake) -> None:

@@ -51,3 +51,28 @@ def test_run_leads_to_its_kill_in_one_click(browser: Browser, base: str) -> None
             seen.page.get_by_role("link", name="Killed after call 12").click()
 
         assert "3 objects stay changed" in seen.page.locator("h1").inner_text()
+
+
+def test_keys_lead_from_kill_to_kill_and_to_its_run(browser: Browser, base: str) -> None:
+    """`[` and `]` between the kills of a run, `t` to the run that was not killed and back."""
+    with watched(browser, base) as seen:
+        seen.open("/runs/t4/kill")
+        for key, path in (("[", "/runs/t3/kill"), ("]", "/runs/t4/kill"), ("t", "/runs/t1"),
+                          ("t", "/runs/t2/kill")):  # fmt: skip
+            with seen.page.expect_navigation():
+                seen.page.keyboard.press(key)
+            assert seen.page.url.endswith(path)
+        assert seen.said == []
+
+
+def test_diff_of_an_object_opens_by_key(browser: Browser, base: str) -> None:
+    """`o` on its row shows what changed in it."""
+    with watched(browser, base) as seen:
+        seen.open("/runs/t4/kill")
+        rows = seen.page.locator("[data-row]")
+        diff = rows.nth(2).locator("pre.diff").first
+        assert not diff.is_visible()
+        for key in ("j", "j", "j", "o"):
+            seen.page.keyboard.press(key)
+        diff.wait_for()
+        assert "1,<b>21</b>" in diff.inner_text()
