@@ -52,7 +52,7 @@ def _command(*words: object) -> None:
 
 def _conversation() -> list[dict[str, Any]]:
     """Return the spans of two runs of one conversation; the second has a failed call."""
-    named = {"gen_ai__conversation__id": CONVERSATION}
+    named: dict[str, Any] = {"gen_ai__conversation__id": CONVERSATION}
     return apart(
         [
             agent(1, agent_name="talker", at=turn * 5_000, **named),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
 from importlib.resources import files
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 from urllib.parse import quote
 
 import pytest
@@ -38,7 +38,7 @@ INLINE: Final = """() => [...document.querySelectorAll("*")].filter((element) =>
 WIDE: Final[ViewportSize] = {"width": 1440, "height": 900}
 PHONE: Final[ViewportSize] = {"width": 390, "height": 844}
 COLORS: Final = {"type": "rule", "values": ["color-contrast"]}
-LOOKS: Final = (
+LOOKS: Final[tuple[tuple[ViewportSize, Literal["light", "dark"], object], ...]] = (
     (WIDE, "light", STANDARDS), (WIDE, "dark", COLORS),
     (PHONE, "dark", STANDARDS), (PHONE, "light", COLORS),
 )  # fmt: skip
