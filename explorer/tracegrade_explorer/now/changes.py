@@ -12,7 +12,7 @@ from tracegrade_scoring.compare.paired import holm
 SIGNIFICANT: Final = 0.05
 ROUNDING: Final = 1e-7
 """Relative difference of two chances up to which they are equal."""
-Counts: TypeAlias = npt.NDArray[np.int64]
+ChosenCounts: TypeAlias = npt.NDArray[np.int64]
 Logarithms: TypeAlias = npt.NDArray[np.float64]
 
 
@@ -96,7 +96,7 @@ def share_p(shares: Shares) -> float:
     return float(chance[chance <= observed * (1 + ROUNDING)].sum() / chance.sum())
 
 
-def _ways(size: int, chosen: Counts) -> Logarithms:
+def _ways(size: int, chosen: ChosenCounts) -> Logarithms:
     """Return the logarithms of the numbers of ways to choose so many of a size."""
     factorials = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, size + 1)))))
     found: Logarithms = factorials[size] - factorials[chosen] - factorials[size - chosen]

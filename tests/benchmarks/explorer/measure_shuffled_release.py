@@ -1,9 +1,9 @@
 """How often a comparison of a release with itself says that something is worse.
 
-`python -m tests.benchmarks.measure_shuffled_release LAKE [--release NAME]` splits the runs
-of one release of a scored lake at random into two releases, and compares these, again and again.
-Without a name it takes those of all releases. What chance explains must not be named: at most 5 of
-100 comparisons may name anything.
+`python -m tests.benchmarks.explorer.measure_shuffled_release LAKE [--release NAME]` splits the
+runs of one release of a scored lake at random into two releases, and compares these, again and
+again. Without a name it takes those of all releases. What chance explains must not be named: at
+most 5 of 100 comparisons may name anything.
 `measure_false_alarms` does the same with simulated runs, of more settings.
 """
 
