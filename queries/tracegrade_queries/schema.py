@@ -218,9 +218,7 @@ TRAJECTORIES: Final = Table(
         Column(
             "release",
             TEXT,
-            "By the mapping file, else `service.version`, else the first of "
-            "`gen_ai.agent.version`, `langfuse.release`, the tag in `container.image.tags` and "
-            "`vcs.ref.head.revision`; NULL without any.",
+            "By the mapping file, else `service.version` or the next of the guide's list.",
         ),
         Column("environment", TEXT, "`deployment.environment.name`; NULL if not sent."),
         Column("conversation_id", TEXT, "Conversation that the run is part of; NULL if not sent."),
@@ -374,17 +372,13 @@ TRAJECTORIES: Final = Table(
         Column(
             "labels",
             MAP,
-            "Attributes that dimensions may be read from, sorted by name: at most 64, each of at "
-            "most 256 bytes. NAME is an attribute of the resource; root:NAME, agent:NAME and "
-            "other:NAME are those of spans that the mapping file names; mixed:NAME another value "
-            "of the run; built:release, built:agent and built:task what it had without the file. "
-            "NULL if an earlier version built the row.",
+            "Attributes that dimensions may be read from, sorted by name (see the guide on "
+            "dimensions); NULL if an earlier version built the row.",
         ),
         Column(
             "dimensions",
             MAP,
-            "Dimensions of the mapping file that have a value, sorted by name; NULL without a "
-            "file.",
+            "Dimensions of the mapping file, sorted by name; NULL without a file.",
         ),
         _DATE,
     ),

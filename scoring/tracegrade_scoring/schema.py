@@ -123,11 +123,7 @@ TRAJECTORY_SCORES: Final = Table(
             "input_hash", TEXT, "Hash that changes when spans or verdicts of the trace are added."
         ),
         *(Column(name, SCORE, metric.definition, _SCORE) for name, metric in METRICS.items()),
-        Column(
-            "dimensions",
-            MAP,
-            "Dimensions of the mapping file, as in `trajectories`; NULL without a file.",
-        ),
+        Column("dimensions", MAP, "As in `trajectories`; NULL without a mapping file."),
         _DATE,
     ),
 )

@@ -82,7 +82,7 @@ class TaskRow(NamedTuple):
 
 
 def cohort_rows(
-    comparison: Comparison, of: Comparisons, compared: sides.Sides | None = None
+    comparison: Comparison, of: Comparisons, compared: sides.ComparedSides | None = None
 ) -> dict[str, Any]:
     """Return the content of a page about one agent in one run mode.
 

@@ -18,7 +18,7 @@ from tracegrade_scoring.compare.judge_corrections import measured_judges
 from tracegrade_scoring.compare.model import Comparison, Comparisons
 from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.compare.rule_outcomes import apply_rules
-from tracegrade_scoring.compare.sides import Sides, compared, sides_of
+from tracegrade_scoring.compare.sides import ComparedSides, compared, sides_of
 from tracegrade_scoring.errors import NothingToCompare
 from tracegrade_scoring.rendering.kill_pages import KillLine
 
@@ -190,7 +190,7 @@ def compared_releases(request: PageRequest, pair: ReleasePair) -> Comparisons:
     return found
 
 
-def _compared_sides(request: PageRequest, sides: Sides, agent: str | None) -> Comparisons:
+def _compared_sides(request: PageRequest, sides: ComparedSides, agent: str | None) -> Comparisons:
     """Return the comparison of sides that are no releases, computed once for a scoring run."""
     base, candidate = sides.base.label, sides.candidate.label
 

@@ -15,7 +15,7 @@ from tracegrade_queries.costs.pricing import Costs, Prices, update_costs
 from tracegrade_queries.dimensions.labeling import (
     NO_LABELING,
     GivenMapping,
-    Labeling,
+    LabelingSummary,
     finish_labeling,
     start_labeling,
 )
@@ -30,7 +30,7 @@ class PricedBuild(NamedTuple):
     built: BuildSummary
     costs: Costs
     """The number of trajectories with a known cost."""
-    labeling: Labeling = NO_LABELING
+    labeling: LabelingSummary = NO_LABELING
     """How they got their dimensions."""
 
 

@@ -35,7 +35,7 @@ MEMORY_LIMIT: Final = "4GB"
 """Memory of the engine; it spills beyond."""
 
 
-class Labeling(NamedTuple):
+class LabelingSummary(NamedTuple):
     """How the runs of a lake got their dimensions."""
 
     mapping: DimensionMapping | None = None
@@ -49,7 +49,7 @@ class Labeling(NamedTuple):
     """Runs among these that an earlier version built, without labels."""
 
 
-NO_LABELING: Final = Labeling()
+NO_LABELING: Final = LabelingSummary()
 
 
 class GivenMapping(NamedTuple):
@@ -71,7 +71,7 @@ def start_labeling(lake: Lake, given: GivenMapping | None) -> StoredMapping:
 
 def finish_labeling(
     lake: Lake, stored: StoredMapping, *, any_built: bool, all_built: bool
-) -> Labeling:
+) -> LabelingSummary:
     """Bring the dimensions of all runs up to date with the mapping.
 
     Args:
@@ -89,7 +89,7 @@ def finish_labeling(
     found = _update_labels(lake, stored.mapping) if stored.unfinished else NOTHING_READ
     store_mapping(lake, StoredMapping(stored.mapping, kept))
     unread = wanted - kept - found.labels if stored.mapping and stored.unfinished else ()
-    return Labeling(stored.mapping, sorted(unread), found.runs, found.unlabeled)
+    return LabelingSummary(stored.mapping, sorted(unread), found.runs, found.unlabeled)
 
 
 class LabelsRead(NamedTuple):

@@ -18,7 +18,7 @@ from tracegrade_scoring.compare.judge_corrections import measured_judges
 from tracegrade_scoring.compare.model import Comparison, Comparisons
 from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.compare.rule_outcomes import RuledComparison, apply_rules
-from tracegrade_scoring.compare.sides import Sides, compared, sides_of
+from tracegrade_scoring.compare.sides import ComparedSides, compared, sides_of
 from tracegrade_scoring.issue_marks import stored_marks
 from tracegrade_scoring.issues.read import Issue, ShownIssue, read_issues
 from tracegrade_scoring.layer import SCORES
@@ -49,7 +49,7 @@ class ReleaseSelection(NamedTuple):
 
 def read_sides(
     location: str | Path, base: str, candidate: str, by: str | None, where: str | None
-) -> Sides | None:
+) -> ComparedSides | None:
     """Return the sides that a reader's texts name; arguments as of `sides_of`."""
     if by is None and where is None and "=" not in base + candidate:
         return None
@@ -63,7 +63,7 @@ def read_comparison(
     selection: ReleaseSelection,
     rules: Sequence[Rule] = (),
     release_rule: ShipRule = DEFAULT_RULE,
-    sides: Sides | None = None,
+    sides: ComparedSides | None = None,
 ) -> RuledComparison:
     """Return both releases, or both sides, as the lake is now.
 
@@ -105,7 +105,7 @@ def opened_comparison(
     selection: ReleaseSelection,
     rules: Sequence[Rule],
     release_rule: ShipRule = DEFAULT_RULE,
-    sides: Sides | None = None,
+    sides: ComparedSides | None = None,
 ) -> Iterator[tuple[DuckDBPyConnection, RuledComparison]]:
     """Yield what reads a lake as one scoring run left it, and the judgment; raise as above."""
     lake = open_lake(location, note)

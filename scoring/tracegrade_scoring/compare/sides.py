@@ -49,7 +49,7 @@ class Side(NamedTuple):
     names: Names
 
 
-class Sides(NamedTuple):
+class ComparedSides(NamedTuple):
     """Both sides."""
 
     base: Side
@@ -72,7 +72,7 @@ class Sides(NamedTuple):
 
 def sides_of(
     base: str, candidate: str, by: str | None, where: str | None, dimensions: Collection[str]
-) -> Sides | None:
+) -> ComparedSides | None:
     """Return the sides that the command's arguments name; None for two plain releases.
 
     Args:
@@ -100,7 +100,9 @@ def sides_of(
         if repeated := sorted(names.keys() & both.keys()):
             msg = f"'{repeated[0]}' is in --where and in a side; leave out one of them"
             raise BadSide(msg)
-    return Sides(*(Side(_written({**names, **both}), {**names, **both}) for names in values))
+    return ComparedSides(
+        *(Side(_written({**names, **both}), {**names, **both}) for names in values)
+    )
 
 
 def _written(names: Names) -> str:
@@ -167,7 +169,7 @@ def differing_dimensions(rows: Iterable[ResultRow]) -> tuple[DifferingDimension,
 
 
 @contextmanager
-def compared(con: DuckDBPyConnection, sides: Sides | None) -> Iterator[None]:
+def compared(con: DuckDBPyConnection, sides: ComparedSides | None) -> Iterator[None]:
     """Let the runs of both sides be those of two releases with the sides' texts as their names.
 
     Args:
@@ -214,7 +216,7 @@ _SCORES_RENAMED: Final = (
 """Release and agent are dimensions where other things are compared."""
 
 
-def _take_sides(con: DuckDBPyConnection, sides: Sides) -> None:
+def _take_sides(con: DuckDBPyConnection, sides: ComparedSides) -> None:
     """Create `side_runs`.
 
     Raises:

@@ -6,7 +6,7 @@ from typing import Final
 import duckdb
 
 from tracegrade.terminal.visible import visible
-from tracegrade_queries.dimensions.labeling import Labeling
+from tracegrade_queries.dimensions.labeling import LabelingSummary
 from tracegrade_scoring.rendering import words
 
 MOST_RELEASES: Final = 200
@@ -28,7 +28,7 @@ def crowded_agents(con: duckdb.DuckDBPyConnection) -> dict[str, int]:
 
 
 def dimension_lines(
-    labeling: Labeling, mixed_releases: int, crowded: Mapping[str, int]
+    labeling: LabelingSummary, mixed_releases: int, crowded: Mapping[str, int]
 ) -> Iterator[str]:
     """Yield which dimensions are in force, and the runs whose values need attention."""
     if labeling.mapping is not None:

@@ -20,7 +20,7 @@ from tracegrade_queries.build.build import BuildSummary
 from tracegrade_queries.build.discovery import unbuilt
 from tracegrade_queries.build.locked_build import build_with_costs
 from tracegrade_queries.costs.pricing import NO_COSTS, Costs, Prices
-from tracegrade_queries.dimensions.labeling import NO_LABELING, GivenMapping, Labeling
+from tracegrade_queries.dimensions.labeling import NO_LABELING, GivenMapping, LabelingSummary
 from tracegrade_queries.engine.bucket_work import (
     Bucket,
     Outcome,
@@ -123,7 +123,7 @@ class ScoreSummary(NamedTuple):
     """By metric of a user's own: rows that it returned for no attempt, which are ignored."""
     without_task: int = 0
     """Trajectories that had a task file's task and lost it: none in force describes it."""
-    labeling: Labeling = NO_LABELING
+    labeling: LabelingSummary = NO_LABELING
     """How trajectories got their dimensions."""
     mixed_releases: int = 0
     """Trajectories among these with several releases; that of the root counts."""

@@ -48,7 +48,7 @@ named AS (
   SELECT DISTINCT name FROM label_rungs
 ),
 
-kept AS (
+bounded AS (
   SELECT
     usable.resource,
     usable.label,
@@ -66,7 +66,7 @@ composed AS (
   SELECT
     resource,
     map_from_entries(list((label, label_text) ORDER BY label)) AS labels
-  FROM kept
+  FROM bounded
   GROUP BY resource
 )
 

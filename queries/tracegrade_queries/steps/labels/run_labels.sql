@@ -194,7 +194,7 @@ single_entries AS (
   GROUP BY run, label
 ),
 
-kept AS (
+bounded AS (
   SELECT
     run,
     label,
@@ -207,7 +207,7 @@ composed AS (
   SELECT
     run,
     map_from_entries(list((label, label_text) ORDER BY label)) AS labels
-  FROM kept
+  FROM bounded
   GROUP BY run
 )
 
