@@ -25,7 +25,7 @@ def test_a_run_of_a_framework_is_captured_and_scored(framework: str, instrumenta
     with serving() as model:
         done = subprocess.run(
             [
-                *(ENVIRONMENT / "bin" / "python", PROGRAMS / "tested.py"),
+                *(ENVIRONMENT / "bin" / "python", PROGRAMS / "tested" / "run.py"),
                 *(framework, instrumentation, "normal"),
             ],
             env={
