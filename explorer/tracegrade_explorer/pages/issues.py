@@ -98,7 +98,7 @@ def issue(request: PageRequest) -> PageResponse:
     if not found:
         msg = f"no issue has the key '{key}'; /issues lists those that there are"
         raise PageMissing(msg)
-    runs = read(request.cursor_of_lake(), "shown_runs", issue=key, rows=MOST_RUNS)
+    runs = read(request.cursor_of_lake(), "runs_with_issue", issue=key, rows=MOST_RUNS)
     marks = stored_marks(request.snapshot.lake).get(key, [])
     title = words.line(found[0].title)
     view = {

@@ -146,7 +146,9 @@ class IssueRule(NamedTuple):
     """Of runs of its tasks; an issue in fewer does not break it."""
 
     def judge(self, comparison: Comparison) -> RuleOutcome:
-        """Return whether there is such an issue, and name the first."""
+        """Return whether there is such an issue, and name the first; unjudged without releases."""
+        if comparison.issues is None:
+            return RuleOutcome(self.text, "unjudged", "issues are known of releases alone")
         found = [
             f"{issue.issue} {words.line(issue.title)} ({issue.hits:,} of {issue.runs:,} runs)"
             for issue in comparison.issues

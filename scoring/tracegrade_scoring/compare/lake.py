@@ -20,7 +20,7 @@ from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.compare.rule_outcomes import RuledComparison, apply_rules
 from tracegrade_scoring.compare.sides import ComparedSides, compared, sides_of
 from tracegrade_scoring.issue_marks import stored_marks
-from tracegrade_scoring.issues.read import Issue, ShownIssue, read_issues
+from tracegrade_scoring.issues.read import Issue, ReleaseIssue, read_issues
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.rendering.own_metrics import note_unreadable
 from tracegrade_scoring.statistics.intervals import LEVEL
@@ -82,18 +82,20 @@ def with_issues(found: Comparisons, issues: Sequence[Issue]) -> Comparisons:
     return replace(
         found,
         cohorts=tuple(
-            replace(comparison, issues=(*_shown_issues(comparison, found.candidate, issues),))
+            replace(comparison, issues=(*_candidate_issues(comparison, found.candidate, issues),))
             for comparison in found.cohorts
         ),
     )
 
 
-def _shown_issues(
+def _candidate_issues(
     comparison: Comparison, candidate: str, issues: Sequence[Issue]
-) -> Iterator[ShownIssue]:
+) -> Iterator[ReleaseIssue]:
     cohort = (comparison.cohort.agent_name, comparison.cohort.run_mode)
     for issue in issues:
-        shown = issue.shown_in(candidate) if (issue.agent_name, issue.run_mode) == cohort else None
+        shown = (
+            issue.in_release(candidate) if (issue.agent_name, issue.run_mode) == cohort else None
+        )
         if shown:
             yield shown
 
@@ -123,6 +125,6 @@ def opened_comparison(
                 measured=measured_judges(lake),
                 compared=sides.keys if sides else (),
             )
-        if any(isinstance(rule, IssueRule) for rule in rules):
+        if sides is None and any(isinstance(rule, IssueRule) for rule in rules):
             found = with_issues(found, read_issues(con, stored_marks(lake)))
         yield con, apply_rules(found, rules, release_rule)

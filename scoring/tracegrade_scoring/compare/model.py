@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from tracegrade_scoring.compare.paired import Difference
-from tracegrade_scoring.issues.read import ShownIssue
+from tracegrade_scoring.issues.read import ReleaseIssue
 from tracegrade_scoring.metrics import Metric
 from tracegrade_scoring.rendering.planning_share import NOTHING_KNOWN, PlanningShare
 from tracegrade_scoring.rendering.served_share import NO_AMBIGUOUS_CALLS, ServedShare
@@ -312,8 +312,8 @@ class Comparison:
     """Skipped sub-goals, the largest rise first."""
     reasons: tuple[ReasonChange, ...] = ()
     """Why compared runs failed, by kind and object."""
-    issues: tuple[ShownIssue, ...] = ()
-    """Issues that the candidate shows; empty unless a rule asks for them."""
+    issues: tuple[ReleaseIssue, ...] | None = None
+    """Issues that the candidate shows; None unless a rule reads them and it is a release."""
     judged: tuple[JudgedSubject, ...] = ()
     """Judges that decide on scores, success first."""
     planning: tuple[PlanningShare, PlanningShare] = (NOTHING_KNOWN, NOTHING_KNOWN)

@@ -20,7 +20,7 @@ class IssueFormat(StrEnum):
     CSV = "csv"
 
 
-class StateOption(StrEnum):
+class IssueStateOption(StrEnum):
     """The states of issues."""
 
     REOPENED = "reopened"
@@ -52,7 +52,7 @@ def _issues() -> None:
 def list_(
     lake: LakeOption,
     state: Annotated[
-        list[StateOption] | None, typer.Option(help="Only of this state; may be repeated.")
+        list[IssueStateOption] | None, typer.Option(help="Only of this state; may be repeated.")
     ] = None,
     agent: Annotated[str | None, typer.Option(help="Only of this agent.")] = None,
     rows: Annotated[int, typer.Option(min=1, help="The most issues on a terminal.")] = ROWS,

@@ -24,11 +24,11 @@ from tracegrade_scoring.rendering.why_failed import reason_title
 from tracegrade_scoring.sql import RELATIONS, query
 from tracegrade_scoring.statistics.intervals import wilson
 
-Cohort: TypeAlias = tuple[str | None, str | None]
+AgentMode: TypeAlias = tuple[str | None, str | None]
 """Agent and run mode."""
 
 
-class ShownIssue(NamedTuple):
+class ReleaseIssue(NamedTuple):
     """An issue that a release shows."""
 
     issue: str
@@ -84,14 +84,14 @@ class Issue:
         title = reason_title(self.kind, self.object)
         return f"{title}: {self.detail}" if self.detail else title
 
-    def shown_in(self, release: str) -> ShownIssue | None:
+    def in_release(self, release: str) -> ReleaseIssue | None:
         """Return the issue as of a release, without later ones; None if it does not show it."""
         counts = [*_until(self.releases, release)]
         if not counts or counts[-1].release != release or not counts[-1].hits:
             return None
         last = counts[-1]
         state = issue_state(counts, last.position, self.mark).name
-        return ShownIssue(self.issue, self.title, state, last.hits, last.runs)
+        return ReleaseIssue(self.issue, self.title, state, last.hits, last.runs)
 
     @property
     def first_release(self) -> str | None:
@@ -151,7 +151,7 @@ class IssueRows(NamedTuple):
     summaries: Sequence[ResultRow]
     counts: Mapping[tuple[str, str | None], Sequence[ReleaseCount]]
     """By issue and run mode."""
-    releases: Mapping[Cohort, Sequence[ResultRow]]
+    releases: Mapping[AgentMode, Sequence[ResultRow]]
     """Releases of each agent and run mode, in their order."""
 
 
@@ -173,7 +173,7 @@ def read_issue_rows(con: DuckDBPyConnection) -> IssueRows:
         counts[row["issue"], row["run_mode"]].append(
             ReleaseCount(row["position"], row["release"], row["hits"], row["runs"])
         )
-    releases: dict[Cohort, list[ResultRow]] = defaultdict(list)
+    releases: dict[AgentMode, list[ResultRow]] = defaultdict(list)
     for row in read_rows(con, "agent_releases"):
         releases[row["agent_name"], row["run_mode"]].append(row)
     return IssueRows(read_rows(con, "issue_summaries"), counts, releases)

@@ -3,6 +3,7 @@
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.commands import tracegrade
@@ -23,10 +24,10 @@ def lake(tables: Tables, tmp_path: Path) -> Lake:
     return as_lake(tables, tmp_path / "lake")
 
 
-def listed(lake: Lake, *options: object) -> list[dict[str, str]]:
+def listed(lake: Lake, *options: object) -> list[dict[str, Any]]:
     """Return the issues as JSON has them."""
     ended = tracegrade("issues", "list", "--lake", lake.location, "--format", "json", *options)
-    found: list[dict[str, str]] = json.loads(ended.stdout)["issues"]
+    found: list[dict[str, Any]] = json.loads(ended.stdout)["issues"]
     return found
 
 
@@ -126,6 +127,9 @@ def test_comparison_stops_for_issues(
     ended = tracegrade("compare", "1.0", "1.1", "--lake", lake.location, "--fail-on", rule)
     assert ended.returncode == status
     assert fact in ended.stderr
+    if status < 2:
+        sides = ("release=1.0", "release=1.1", "--lake", lake.location, "--fail-on", rule)
+        assert "issues are known of releases alone" in tracegrade("compare", *sides).stderr
 
 
 def test_comparison_stops_for_a_reopened_issue_of_the_candidate(

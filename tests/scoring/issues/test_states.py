@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from tests.benchmarks.measure_issue_states import clean_runs, false_fixes
+from tests.scoring.issues.simulated_states import clean_runs, false_fixes
 from tests.scoring.report.build import START, Tables
 
 from tracegrade_scoring.issues.read import Issue, read_issues

@@ -1,11 +1,12 @@
 """How often an issue that lives is called fixed, and how many clean runs a gone one takes.
 
 Each simulated issue shows up in each run with one probability, in ten releases.
-`python -m tests.benchmarks.measure_issue_states [ISSUES]` prints the tables of docs/metrics.md,
+`python -m tests.scoring.issues.simulated_states [ISSUES]` prints the tables of docs/metrics.md,
 section 10.5.
 """
 
 import sys
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -39,22 +40,27 @@ class FalseFixes(NamedTuple):
 
 
 def main() -> None:
-    """Simulate and print both tables."""
+    """Simulate and print the tables."""
     issues = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
-    print("rate of a living issue | runs of a release | called fixed | absent from a release")
+    sys.stdout.writelines(f"{line}\n" for line in table_lines(issues))
+
+
+def table_lines(issues: int) -> Iterator[str]:
+    """Yield the lines of the tables, each of so many simulated issues."""
+    yield "rate of a living issue | runs of a release | called fixed | absent from a release"
     for rate in RATES:
         for runs in RUNS:
             found = false_fixes(rate, runs, issues)
-            print(f"{rate:.2f} | {runs} | {found.rule:.3f} | {found.absent_once:.3f}")
-    print("rate | tasks | runs of each task in a release | called fixed")
+            yield f"{rate:.2f} | {runs} | {found.rule:.3f} | {found.absent_once:.3f}"
+    yield "rate | tasks | runs of each task in a release | called fixed"
     for rate in RATES[:3]:
         for tasks, runs in TASKS:
             found_fixed = false_fixes_of_tasks(rate, tasks, runs, issues // 10)
-            print(f"{rate:.2f} | {tasks} | {runs} | {found_fixed:.3f}")
-    print("rate while it lived | runs while it lived | clean runs until it is called fixed")
+            yield f"{rate:.2f} | {tasks} | {runs} | {found_fixed:.3f}"
+    yield "rate while it lived | runs while it lived | clean runs until it is called fixed"
     for rate in RATES[1:]:
         for runs in RUNS[1:]:
-            print(f"{rate:.2f} | {runs} | {clean_runs(rate, runs, issues)}")
+            yield f"{rate:.2f} | {runs} | {clean_runs(rate, runs, issues)}"
 
 
 def false_fixes(rate: float, runs: int, issues: int) -> FalseFixes:
