@@ -12,7 +12,7 @@ from tracegrade_explorer.run_view.decision_card import DecisionCard, decision_ca
 from tracegrade_explorer.snapshots.rows import find_run
 from tracegrade_explorer.snapshots.snapshot import read
 from tracegrade_scoring.timeline.model import RunReason, Step, Timeline
-from tracegrade_scoring.timeline.read import Window
+from tracegrade_scoring.timeline.read import Window, read_steps
 
 CHARACTERS: Final = 400
 """Length of one text."""
@@ -133,8 +133,9 @@ def _nearest_success(request: PageRequest, timeline: Timeline) -> dict[str, Any]
     rows = read(request.con, "nearest_success", trajectory_id=run_id, rows=1)
     if not rows:
         return None
-    success = read_run(request, find_run(request.con, rows[0]["trajectory_id"]), Window())
-    pairs = align(success.steps, timeline.steps)
+    success = find_run(request.con, rows[0]["trajectory_id"])
+    steps = read_steps(request.cursor_of(success.date), success.trajectory_id, success.date)
+    pairs = align(steps, timeline.steps)
     parted = next((pair for pair in pairs if pair.differs), None)
     return without_nothing({
         "id": rows[0]["trajectory_id"],

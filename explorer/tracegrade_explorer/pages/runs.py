@@ -129,10 +129,14 @@ def runs(request: PageRequest) -> PageResponse:
         )
     if request.form == "csv":
         return _table(request, run_filter)
-    metrics = metrics_of(request)
     page = runs_page(request.con, run_filter)
     count, total = _count(request, run_filter), _count(request, Filter())
     after = page.rows[-1]["trajectory_id"] if page.more else None
+    data = {"filter": to_query(run_filter), "runs": count, "of": total, "after": after,
+            "rows": page.rows}  # fmt: skip
+    if request.form == "json":
+        return PageContent("runs", "Runs", {}, data, _columns(run_filter))
+    metrics = metrics_of(request)
     news = news_of_runs(request, [row["seq"] for row in page.rows])
     view = {
         "run_filter": run_filter,
@@ -150,8 +154,6 @@ def runs(request: PageRequest) -> PageResponse:
         "metrics": [*_choices(metrics)],
         "query": to_query(run_filter),
     }
-    data = {"filter": to_query(run_filter), "runs": count, "of": total, "after": after,
-            "rows": page.rows}  # fmt: skip
     return PageContent("runs", "Runs", view, data, _columns(run_filter))
 
 

@@ -26,6 +26,7 @@ from tracegrade_scoring.timeline.model import (
 
 STEP_ROWS = 2_000
 """Steps of a page: as many as it still scrolls well."""
+STEPS: Final = "timeline_steps"
 VERDICTS: Final = "timeline_verdicts"
 OF_LAKE: Final = frozenset({VERDICTS, OWN_METRICS})
 """Queries of tables that have no dates, or others than those of traces."""
@@ -93,7 +94,7 @@ def timeline_queries(
     run_key: dict[str, object] = {"trajectory_id": trajectory_id, "date": day}
     return {
         "timeline_run": {**run_key, "characters": window.characters},
-        "timeline_steps": {**run_key, **window._asdict()},
+        STEPS: {**run_key, **window._asdict()},
         "timeline_marks": run_key,
         "timeline_scores": run_key,
         "timeline_sub_goals": run_key,
@@ -122,12 +123,12 @@ def timeline_of(
         msg = f"no trajectory has the id '{trajectory_id}' on its date; it may have been deleted"
         raise TrajectoryUnknown(msg)
     steps, scores, verdicts = (
-        rows[name] for name in ("timeline_steps", "timeline_scores", VERDICTS)
+        rows[name] for name in (STEPS, "timeline_scores", VERDICTS)
     )
     return Timeline(
         lake,
         _run(rows["timeline_run"][0], scores),
-        tuple(Step(**_without(step, "total")) for step in steps),
+        _steps(steps),
         steps[0]["total"] if steps else 0,
         tuple(Mark(**_without(mark, "position")) for mark in rows["timeline_marks"]),
         tuple(RunScore(**_without(score, "task_id")) for score in scores),
@@ -139,6 +140,25 @@ def timeline_of(
         attempt_agents([RunAgent(**row) for row in rows["timeline_agents"]], trajectory_id),
         tuple(DeclaredPlan(**row) for row in rows["timeline_plans"]),
     )
+
+
+def read_steps(
+    con: DuckDBPyConnection, trajectory_id: str, day: date, window: Window = PAGE
+) -> tuple[Step, ...]:
+    """Return the steps of a trajectory alone, as its timeline has them.
+
+    Args:
+        con: Holds the tables of a lake.
+        trajectory_id: Its whole id.
+        day: Date its trace was first received.
+        window: The steps to read.
+    """
+    given = timeline_queries(trajectory_id, day, window)[STEPS]
+    return _steps(read_rows(con, STEPS, **given))
+
+
+def _steps(rows: Sequence[ResultRow]) -> tuple[Step, ...]:
+    return tuple(Step(**_without(row, "total")) for row in rows)
 
 
 def _run(run: ResultRow, scores: Sequence[ResultRow]) -> TimelineRun:
