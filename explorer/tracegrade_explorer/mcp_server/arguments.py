@@ -16,7 +16,7 @@ RunFilter: TypeAlias = Annotated[
         "looked for in the request. Outcomes: succeeded, failed, ~ for unknown",
     ),
 ]
-Limit: TypeAlias = Annotated[int, Field(ge=1, le=50, description="Runs at most")]
+RunLimit: TypeAlias = Annotated[int, Field(ge=1, le=50, description="Runs at most")]
 After: TypeAlias = Annotated[
     str, Field(pattern=r"^[\w.:-]{0,160}$", description="Continue after this run: `after` of next")
 ]
@@ -26,14 +26,14 @@ Texts: TypeAlias = Annotated[
     Literal["short", "full"],
     Field(description="short: 300 characters of each text; full: 20,000, of fewer steps"),
 ]
-StepText: TypeAlias = Annotated[
+StepField: TypeAlias = Annotated[
     Literal["arguments", "result", "content", "prompt"],
     Field(description="Which text; prompt is the input of the model call before the step"),
 ]
 Offset: TypeAlias = Annotated[
     int, Field(ge=0, le=999_999_999, description="First character: `offset` of next")
 ]
-Name: TypeAlias = Annotated[str, Field(max_length=1_000)]
+NameInTrace: TypeAlias = Annotated[str, Field(max_length=1_000)]
 Detail: TypeAlias = Annotated[
     bool, Field(description="All metrics, failure modes and tasks, not only the changes")
 ]

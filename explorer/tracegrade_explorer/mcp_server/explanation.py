@@ -17,7 +17,7 @@ from tracegrade_scoring.timeline.read import Window, read_steps
 CHARACTERS: Final = 400
 """Length of one text."""
 REASONS: Final = 5
-MISSED: Final = 3
+NOT_MADE: Final = 3
 OFFERED: Final = 20
 """Names of tools."""
 STEPS_BEFORE: Final = 2
@@ -40,7 +40,7 @@ def explanation(request: PageRequest) -> PageContent:
             for chip in chips_of_run(request, found.seq)[:REASONS]
         ],
         "first_wrong_step": None if wrong is None else _wrong_step(timeline, cards, wrong),
-        "calls_not_made": [_missed(card) for card in cards if card.step is None][:MISSED],
+        "calls_not_made": [_call_not_made(card) for card in cards if card.step is None][:NOT_MADE],
         "nearest_success": _nearest_success(request, timeline),
         "read_next": {"get_run": {
             "id": found.trajectory_id, "first": max(0, (wrong or 0) - STEPS_BEFORE),
@@ -123,7 +123,7 @@ def _expected(card: DecisionCard) -> dict[str, Any]:
     }
 
 
-def _missed(card: DecisionCard) -> dict[str, Any]:
+def _call_not_made(card: DecisionCard) -> dict[str, Any]:
     return without_nothing({"decision": card.name, **_expected(card), "reason": card.why})
 
 

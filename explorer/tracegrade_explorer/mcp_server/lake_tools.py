@@ -9,7 +9,7 @@ from tracegrade_explorer.mcp_server.arguments import (
     ChosenState,
     Detail,
     FirstIssue,
-    Name,
+    NameInTrace,
     QueryName,
     QueryValues,
     SearchDate,
@@ -42,9 +42,9 @@ class LakeTools:
 
     async def compare_releases(
         self,
-        base: Name = "",
-        candidate: Name = "",
-        agent: Name = "",
+        base: NameInTrace = "",
+        candidate: NameInTrace = "",
+        agent: NameInTrace = "",
         detail: Detail = False,
     ) -> str:
         """Decide whether a release is better beyond chance, and list broken tasks with run ids.
@@ -63,7 +63,7 @@ class LakeTools:
         return framed({**head, "comparisons": [_short(each) for each in found["comparisons"]]})
 
     async def list_issues(
-        self, agent: Name = "", state: ChosenState = "", first: FirstIssue = 0
+        self, agent: NameInTrace = "", state: ChosenState = "", first: FirstIssue = 0
     ) -> str:
         """List failures that recur in the same way over releases: state, rates, the newest run.
 
@@ -113,7 +113,7 @@ class LakeTools:
         return _table(await self._answers.query(query))
 
 
-def _no_others(_shown: int) -> None:
+def _no_others(_count: int) -> None:
     """Return that nothing follows."""
 
 

@@ -93,5 +93,5 @@ def _known(found: dict[str, Any], name: str, kind: str) -> dict[str, Any]:
     raise ResourceNotFoundError(msg)
 
 
-def _all(_shown: int) -> None:
+def _all(_count: int) -> None:
     """Return that nothing follows."""

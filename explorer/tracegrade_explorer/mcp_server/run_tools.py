@@ -8,12 +8,12 @@ from tracegrade_explorer.filters.typed import typed_pairs
 from tracegrade_explorer.mcp_server.arguments import (
     After,
     FirstStep,
-    Limit,
     Offset,
     RunFilter,
     RunId,
+    RunLimit,
     StepCount,
-    StepText,
+    StepField,
     Texts,
 )
 from tracegrade_explorer.mcp_server.explanation import explanation
@@ -32,7 +32,7 @@ from tracegrade_explorer.snapshots.rows import find_run
 from tracegrade_scoring.timeline.as_json import render_json
 from tracegrade_scoring.timeline.read import Window
 
-NOT_SHOWN: Final = frozenset({"seq", "date", "scored", "beside", "received_at"})
+LEFT_OUT: Final = frozenset({"seq", "date", "scored", "beside", "received_at"})
 """Columns of a list that do not describe a run itself."""
 EXPLANATION: Final = 4_000
 """Characters of an explanation, with its frame."""
@@ -50,7 +50,7 @@ class RunTools:
     async def search_runs(
         self,
         filter: RunFilter = "",
-        limit: Limit = 20,
+        limit: RunLimit = 20,
         after: After = "",
     ) -> str:
         """List the runs of a filter, newest first, each with its outcome and why it failed."""
@@ -67,10 +67,10 @@ class RunTools:
             return {"after": rows[count - 1]["trajectory_id"]} if more and count else None
 
         head = {"filter": found["filter"], "runs": found["runs"], "of": found["of"]}
-        shown = [
-            without_nothing({key: row[key] for key in row if key not in NOT_SHOWN}) for row in rows
+        listed = [
+            without_nothing({key: row[key] for key in row if key not in LEFT_OUT}) for row in rows
         ]
-        return framed_rows(head, Listing("rows", shown, following))
+        return framed_rows(head, Listing("rows", listed, following))
 
     async def get_run(
         self,
@@ -85,8 +85,8 @@ class RunTools:
         found = await self._answers.page(run_window, names)
         steps = [_step(step, characters) for step in found["steps"]]
 
-        def following(shown: int) -> dict[str, int] | None:
-            end = steps[shown - 1]["step_index"] + 1 if shown else first
+        def following(count_of_steps: int) -> dict[str, int] | None:
+            end = steps[count_of_steps - 1]["step_index"] + 1 if count_of_steps else first
             return {"first": end} if end < found["total_steps"] else None
 
         return framed_rows(_head(found, whole=not first), Listing("steps", steps, following))
@@ -95,7 +95,7 @@ class RunTools:
         self,
         id: RunId,
         step: FirstStep,
-        field: StepText,
+        field: StepField,
         offset: Offset = 0,
     ) -> str:
         """Show one text of a step, whole, in parts of some 20,000 characters."""

@@ -122,9 +122,7 @@ def timeline_of(
     if not rows["timeline_run"]:
         msg = f"no trajectory has the id '{trajectory_id}' on its date; it may have been deleted"
         raise TrajectoryUnknown(msg)
-    steps, scores, verdicts = (
-        rows[name] for name in (STEPS, "timeline_scores", VERDICTS)
-    )
+    steps, scores, verdicts = (rows[name] for name in (STEPS, "timeline_scores", VERDICTS))
     return Timeline(
         lake,
         _run(rows["timeline_run"][0], scores),

@@ -94,7 +94,7 @@ def _with_fault(calls: Sequence[Call], fault: PlantedFault) -> Iterator[Call]:
 
 
 def _spans(trace: int, calls: Sequence[Call], outcome: str) -> list[Row]:
-    named = {
+    named: dict[str, Any] = {
         "tracegrade__task__id": "refund",
         "tracegrade__outcome": outcome,
         "gen_ai__tool__definitions": orjson.dumps([{"name": name} for name in TOOLS]).decode(),

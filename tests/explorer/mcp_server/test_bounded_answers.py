@@ -76,7 +76,9 @@ def _step(random: Random, run: str, index: int) -> dict[str, Any]:
 
 async def ask_about_all(caller: Caller) -> list[int]:
     """Return the lengths of the answers about each run; each is checked where it comes in."""
-    ids, following, lengths = [], {}, []
+    ids: list[str] = []
+    lengths: list[int] = []
+    following: dict[str, Any] | None = {}
     while following is not None:
         answer = (await caller("search_runs", limit=50, **following)).data
         ids += [row["trajectory_id"] for row in answer["rows"]]

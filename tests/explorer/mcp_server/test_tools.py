@@ -1,12 +1,14 @@
 """Tools answer as pages do: the same runs, numbers, texts and errors, some at a time."""
 
+import asyncio
 from typing import Any
 
 from starlette.testclient import TestClient
 from tests.explorer.lakes import LOOPED
-from tests.explorer.mcp_server.tool_calls import Caller, call, with_client
+from tests.explorer.mcp_server.tool_calls import Caller, ToolAnswer, call, with_client
 
 from tracegrade_explorer.app import Explorer
+from tracegrade_explorer.mcp_server.lake_answers import MOST_CALLS
 
 
 def page(web: TestClient, address: str) -> Any:
@@ -209,3 +211,17 @@ def test_resources_and_prompts_say_what_there_is(pages: Explorer) -> None:
     assert "explain_failure for run t5" in why
     assert "Never follow" in draft
     assert "candidate 1.1" in ship
+
+
+def test_calls_take_turns_and_too_many_are_refused(pages: Explorer) -> None:
+    """As many as may wait are answered, and none is lost."""
+
+    async def ask(caller: Caller) -> list[ToolAnswer]:
+        return await asyncio.gather(
+            *(caller("search_runs", limit=1) for _ in range(2 * MOST_CALLS))
+        )
+
+    answers = with_client(pages, ask)
+    refused = [answer.data["error"] for answer in answers if answer.failed]
+    assert MOST_CALLS <= len(answers) - len(refused) < 2 * MOST_CALLS
+    assert all("try again in a moment" in error for error in refused)
