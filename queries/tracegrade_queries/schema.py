@@ -9,20 +9,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from tracegrade_lake import VERDICTS, Column, Struct, Table, list_of
+from tracegrade_lake import Column, Struct, Table, list_of
 from tracegrade_lake.columns import BIGINT, BOOLEAN, DOUBLE, INTEGER, MAP, TEXT, TEXTS, TIMESTAMP
-
-__all__ = [
-    "AGENTS",
-    "BUILT",
-    "BUILT_FILES",
-    "BUILT_TRACES",
-    "PRICED_DATES",
-    "STEPS",
-    "STEPS_VERSION",
-    "TRAJECTORIES",
-    "VERDICTS",
-]
 
 STEPS_VERSION: Final = 3
 """Rises where the same spans make other rows; a lake is then built again."""

@@ -82,9 +82,7 @@ _METRIC: Final = Column(
     "metric", TEXT, "Name of the metric: a column of trajectory_scores, or one in custom_scores."
 )
 _SCORED: Final = Column("scored", BIGINT, "Number of trajectories that were scored.")
-_NOT_APPLICABLE: Final = Column(
-    "not_applicable", BIGINT, "Number of trajectories with nothing to measure."
-)
+_NOT_APPLICABLE: Final = Column("not_applicable", BIGINT, "Number with nothing to measure.")
 _ERROR: Final = Column("error", BIGINT, "Number of trajectories that could not be measured.")
 _DATE: Final = Column("date", pa.date32(), "Date the trace was first received, UTC.")
 

@@ -7,10 +7,10 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from tracegrade_lake import RAW_SPANS, Column, Lake, Table
+from tracegrade_lake import RAW_SPANS, VERDICTS, Column, Lake, Table
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
-from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
+from tracegrade_queries.schema import STEPS, TRAJECTORIES
 
 from .traces import agent, land, request_of, tool
 

@@ -9,10 +9,10 @@ import duckdb
 import pyarrow as pa
 from tests.scoring.scorers.plain import Attempt
 
-from tracegrade_lake import Table
+from tracegrade_lake import VERDICTS, Table
 from tracegrade_queries.build.canonical import canonical_json
 from tracegrade_queries.files.yaml_source import read
-from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
+from tracegrade_queries.schema import STEPS, TRAJECTORIES
 from tracegrade_scoring.sql import RELATIONS
 from tracegrade_scoring.tasks import Specification
 

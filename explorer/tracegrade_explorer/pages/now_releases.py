@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from tracegrade_explorer import links
-from tracegrade_explorer.pages.releases import ReleasePair, compare_ahead, comparison_key
+from tracegrade_explorer.pages.releases import PairToCompare, compare_ahead, comparison_key
 from tracegrade_explorer.responses import PageRequest
 from tracegrade_explorer.snapshots.snapshot import Row, read
 from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE
@@ -21,15 +21,15 @@ def changed_releases(request: PageRequest) -> list[dict[str, Any]]:
 
     The first who asks has it begun; until then there are only the names of the two releases.
     """
-    pairs: list[ReleasePair] = request.snapshot.cached(
+    pairs: list[PairToCompare] = request.snapshot.cached(
         "newest releases", lambda: _pairs(read(request.con, "release_overview"))
     )
     return [_changed(request, pair) for pair in pairs]
 
 
-def _pairs(rows: list[Row]) -> list[ReleasePair]:
+def _pairs(rows: list[Row]) -> list[PairToCompare]:
     found: dict[str | None, Row] = {}
-    pairs: dict[str | None, ReleasePair] = {}
+    pairs: dict[str | None, PairToCompare] = {}
     for row in rows:
         if row["release"] is None or row["agent_name"] in pairs:
             continue
@@ -37,7 +37,7 @@ def _pairs(rows: list[Row]) -> list[ReleasePair]:
         if newer is None:
             found[row["agent_name"]] = row
         elif newer["run_mode"] == row["run_mode"]:
-            pairs[row["agent_name"]] = ReleasePair(
+            pairs[row["agent_name"]] = PairToCompare(
                 row["release"], newer["release"], row["agent_name"]
             )
         else:
@@ -45,7 +45,7 @@ def _pairs(rows: list[Row]) -> list[ReleasePair]:
     return [*pairs.values()][:PAIRS]
 
 
-def _changed(request: PageRequest, pair: ReleasePair) -> dict[str, Any]:
+def _changed(request: PageRequest, pair: PairToCompare) -> dict[str, Any]:
     agent = [("agent", pair.agent)] if pair.agent is not None else []
     href = links.with_query(
         "/releases", [*agent, ("base", pair.base), ("candidate", pair.candidate)]

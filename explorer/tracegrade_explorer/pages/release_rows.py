@@ -114,7 +114,7 @@ def cohort_rows(
 class _Lists:
     """The lists of runs that are compared."""
 
-    def __init__(self, comparison: Comparison, names: Sequence[sides.Names]) -> None:
+    def __init__(self, comparison: Comparison, names: Sequence[sides.SideNames]) -> None:
         self._cohort = comparison.cohort
         self._names = names
         both = [task.task_id for task in comparison.tasks if _is_of_both(task)]

@@ -32,7 +32,7 @@ NOTHING: Final = "nothing to compare"
 """Begin of the key of the reason why a pair has no comparison."""
 
 
-class ReleasePair(NamedTuple):
+class PairToCompare(NamedTuple):
     """Two releases, of all agents or of one."""
 
     base: str
@@ -61,7 +61,7 @@ def releases(request: PageRequest) -> PageResponse:
         columns = [*rows[0]] if rows else ["release"]
         data = {"releases": rows, "reasons": found.reasons}
         return PageContent("releases", "Releases", view, data, columns, rows)
-    pair = ReleasePair(given["base"], given["candidate"], given.get("agent") or None)
+    pair = PairToCompare(given["base"], given["candidate"], given.get("agent") or None)
     title = f"{pair.base} and {pair.candidate}"
     by, where = (given.get(key) or None for key in ("by", "where"))
     sides = sides_of(pair.base, pair.candidate, by, where, request.snapshot.dimensions)
@@ -126,7 +126,7 @@ def _given(request: PageRequest) -> dict[str, str]:
     return dict(request.pairs)
 
 
-def _runs_of(pair: ReleasePair, rows: list[Row]) -> Iterator[int]:
+def _runs_of(pair: PairToCompare, rows: list[Row]) -> Iterator[int]:
     """Yield how many runs there are of both releases."""
     for release in (pair.base, pair.candidate):
         yield sum(
@@ -135,7 +135,7 @@ def _runs_of(pair: ReleasePair, rows: list[Row]) -> Iterator[int]:
         )  # fmt: skip
 
 
-def _comparison_so_far(request: PageRequest, pair: ReleasePair) -> Comparisons | None:
+def _comparison_so_far(request: PageRequest, pair: PairToCompare) -> Comparisons | None:
     """Return a comparison; None for a page if it takes longer than a reader should wait.
 
     Raises:
@@ -149,7 +149,7 @@ def _comparison_so_far(request: PageRequest, pair: ReleasePair) -> Comparisons |
     return found
 
 
-def compare_ahead(request: PageRequest, pair: ReleasePair) -> Comparisons | None:
+def compare_ahead(request: PageRequest, pair: PairToCompare) -> Comparisons | None:
     """Return a comparison once it is worked out; the first who asks has it begun.
 
     Raises:
@@ -164,7 +164,7 @@ def compare_ahead(request: PageRequest, pair: ReleasePair) -> Comparisons | None
     return found
 
 
-def _compare(request: PageRequest, pair: ReleasePair) -> None:
+def _compare(request: PageRequest, pair: PairToCompare) -> None:
     """Work out a comparison, or note why there is none."""
     try:
         compared_releases(request, pair)
@@ -173,7 +173,7 @@ def _compare(request: PageRequest, pair: ReleasePair) -> None:
         request.snapshot.cached((NOTHING, comparison_key(request, pair)), lambda: why)
 
 
-def compared_releases(request: PageRequest, pair: ReleasePair) -> Comparisons:
+def compared_releases(request: PageRequest, pair: PairToCompare) -> Comparisons:
     """Return the comparison, computed once for a scoring run and a set of judge data.
 
     Raises:
@@ -206,12 +206,12 @@ def _compared_sides(request: PageRequest, sides: ComparedSides, agent: str | Non
                 compared=sides.keys,
             )
 
-    key = ("sides", *comparison_key(request, ReleasePair(base, candidate, agent)))
+    key = ("sides", *comparison_key(request, PairToCompare(base, candidate, agent)))
     found: Comparisons = request.snapshot.cached(key, make)
     return found
 
 
-def comparison_key(request: PageRequest, pair: ReleasePair) -> tuple[object, ...]:
+def comparison_key(request: PageRequest, pair: PairToCompare) -> tuple[object, ...]:
     """Return the key of the comparison of two releases in a snapshot."""
     judged = (VERDICT_CALIBRATIONS, CORRECTED_RATES)
     versions = [request.snapshot.lake.version(table.name) for table in judged]

@@ -81,14 +81,14 @@ def finish_labeling(
         all_built: Whether all runs were.
     """
     wanted = frozenset((stored.mapping or NO_MAPPING).span_names())
-    kept = stored.kept
+    in_all_runs = stored.span_attributes
     if all_built:
-        kept = wanted
+        in_all_runs = wanted
     elif any_built:
-        kept &= wanted
+        in_all_runs &= wanted
     found = _update_labels(lake, stored.mapping) if stored.unfinished else NOTHING_READ
-    store_mapping(lake, StoredMapping(stored.mapping, kept))
-    unread = wanted - kept - found.labels if stored.mapping and stored.unfinished else ()
+    store_mapping(lake, StoredMapping(stored.mapping, in_all_runs))
+    unread = wanted - in_all_runs - found.labels if stored.mapping and stored.unfinished else ()
     return LabelingSummary(stored.mapping, sorted(unread), found.runs, found.unlabeled)
 
 

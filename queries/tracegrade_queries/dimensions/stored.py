@@ -37,8 +37,8 @@ class StoredMapping(NamedTuple):
 
     mapping: DimensionMapping | None = None
     """None without a file."""
-    kept: frozenset[str] = frozenset(NO_MAPPING.span_names())
-    """Attributes of spans that every run keeps if it has them."""
+    span_attributes: frozenset[str] = frozenset(NO_MAPPING.span_names())
+    """Attributes of spans that all runs have in their labels, if they have them."""
     unfinished: bool = False
     """Some runs may be labeled by another mapping."""
 
@@ -50,11 +50,11 @@ def stored_mapping(lake: Lake) -> StoredMapping:
         DimensionsInvalid: Another version wrote it.
     """
     rows = _rows(lake)
-    kept = frozenset(row["name"] for row in rows if row["kind"] == KEPT)
+    span_attributes = frozenset(row["name"] for row in rows if row["kind"] == KEPT)
     unfinished = any(row["kind"] == UNFINISHED for row in rows)
     return StoredMapping(
         _mapping(lake, [row for row in rows if row["definition"] is not None]),
-        kept if rows else StoredMapping().kept,
+        span_attributes if rows else StoredMapping().span_attributes,
         unfinished,
     )
 
@@ -81,7 +81,10 @@ def store_mapping(lake: Lake, stored: StoredMapping) -> None:
     """Let this be the mapping of a lake; nothing is written if it is, or if there is none."""
     rows = _definitions(stored.mapping) if stored.mapping else []
     if stored != StoredMapping():
-        rows += [_row(KEPT, name, place, None) for place, name in enumerate(sorted(stored.kept))]
+        rows += [
+            _row(KEPT, name, place, None)
+            for place, name in enumerate(sorted(stored.span_attributes))
+        ]
     if stored.unfinished:
         rows.append(_row(UNFINISHED, "", 0, None))
     if rows != _rows(lake):

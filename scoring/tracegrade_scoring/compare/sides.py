@@ -37,23 +37,23 @@ UNKNOWN: Final = "~"
 LEAST_DIFFERENCE: Final = 0.1
 """Difference of a value's shares from which a dimension differs between the sides."""
 
-Names = Mapping[str, tuple[str | None, ...]]
+SideNames = Mapping[str, tuple[str | None, ...]]
 """Values of each key; None is an unknown name."""
 
 
-class Side(NamedTuple):
+class RunSide(NamedTuple):
     """The runs of one side."""
 
     label: str
     """The text that names it."""
-    names: Names
+    names: SideNames
 
 
 class ComparedSides(NamedTuple):
     """Both sides."""
 
-    base: Side
-    candidate: Side
+    base: RunSide
+    candidate: RunSide
 
     @property
     def keys(self) -> set[str]:
@@ -101,11 +101,11 @@ def sides_of(
             msg = f"'{repeated[0]}' is in --where and in a side; leave out one of them"
             raise BadSide(msg)
     return ComparedSides(
-        *(Side(_written({**names, **both}), {**names, **both}) for names in values)
+        *(RunSide(_written({**names, **both}), {**names, **both}) for names in values)
     )
 
 
-def _written(names: Names) -> str:
+def _written(names: SideNames) -> str:
     """Return a filter's text: equal filters have equal texts."""
     return " ".join(
         f"{key}={UNKNOWN if name is None else shlex.quote(_escaped(name))}"
@@ -246,7 +246,7 @@ def _take_sides(con: DuckDBPyConnection, sides: ComparedSides) -> None:
             raise NothingToCompare(_no_runs(con, side))
 
 
-def _condition(prefix: str, names: Names) -> tuple[str, dict[str, object]]:
+def _condition(prefix: str, names: SideNames) -> tuple[str, dict[str, object]]:
     """Return the condition of a side's runs, and its values."""
     parts, values = [], dict[str, object]()
     for number, (key, wanted) in enumerate(names.items()):
@@ -262,7 +262,7 @@ def _condition(prefix: str, names: Names) -> tuple[str, dict[str, object]]:
     return " AND ".join(parts), values
 
 
-def _no_runs(con: DuckDBPyConnection, side: Side) -> str:
+def _no_runs(con: DuckDBPyConnection, side: RunSide) -> str:
     """Return that a side has no run, with the values of its first key that alone has none."""
     key = next((key for key in side.names if not _has_runs(con, key, side)), [*side.names][-1])
     column = COLUMNS.get(key, "dimensions[$key]")
@@ -275,7 +275,7 @@ def _no_runs(con: DuckDBPyConnection, side: Side) -> str:
     return f"no scored run is on the side '{side.label}'; known values of {key}: {known}"
 
 
-def _has_runs(con: DuckDBPyConnection, key: str, side: Side) -> bool:
+def _has_runs(con: DuckDBPyConnection, key: str, side: RunSide) -> bool:
     condition, values = _condition("one", {key: side.names[key]})
     rows = f"SELECT 1 FROM trajectory_scores WHERE {condition} LIMIT 1"
     return bool(con.execute(rows, values).fetchall())

@@ -1,9 +1,12 @@
--- The attempts of each issue that count: a run that a later run superseded is left out.
+-- The attempts of each issue that count, as `task_releases` counts them.
+--
+-- Killed runs, runs of sub-agents and runs that a later run superseded are left out.
 --
 -- Reads:
 --   issue_runs
 --   superseded_runs
 --   trajectories
+--   trajectory_scores
 -- Columns:
 --   issue               VARCHAR    Key of the issue; one row for each issue and trajectory_id.
 --   trajectory_id       VARCHAR    The attempt.
@@ -34,13 +37,17 @@ SELECT DISTINCT ON (issue_runs.issue, issue_runs.trajectory_id)
   issue_runs.step_trajectory_id,
   issue_runs.step_index,
   issue_runs.success,
-  issue_runs.task_id,
-  issue_runs.release,
-  issue_runs.agent_name,
-  issue_runs.run_mode,
+  trajectory_scores.task_id,
+  trajectory_scores.release,
+  trajectory_scores.agent_name,
+  trajectory_scores.run_mode,
   CASE WHEN trajectories.start_time >= '2001-01-01' THEN trajectories.start_time END AS started,
   issue_runs.date
 FROM issue_runs
 INNER JOIN trajectories ON issue_runs.trajectory_id = trajectories.trajectory_id
+INNER JOIN trajectory_scores ON issue_runs.trajectory_id = trajectory_scores.trajectory_id
 ANTI JOIN superseded_runs ON issue_runs.trajectory_id = superseded_runs.trajectory_id
+WHERE
+  trajectories.parent_trajectory_id IS NULL
+  AND coalesce(trajectory_scores.success.reason NOT IN ('killed_run', 'several_runs'), TRUE)
 ORDER BY issue_runs.issue, issue_runs.trajectory_id, issue_runs.rank_in_run;

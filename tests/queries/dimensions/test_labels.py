@@ -10,7 +10,7 @@ from tests.queries.traces import Row, agent, land, request_of, rows, span, tool
 
 from tracegrade_lake import Lake
 from tracegrade_queries.build.locked_build import build_with_costs
-from tracegrade_queries.dimensions.labeling import GivenMapping, Labeling
+from tracegrade_queries.dimensions.labeling import GivenMapping, RunLabeling
 from tracegrade_queries.dimensions.mapping import DimensionMapping
 from tracegrade_queries.dimensions.stored import DIMENSION_DEFINITIONS
 
@@ -37,7 +37,7 @@ def only_run(lake: Lake) -> Row:
     return run
 
 
-def labeling(lake: Lake, by: GivenMapping | None) -> Labeling:
+def labeling(lake: Lake, by: GivenMapping | None) -> RunLabeling:
     """Apply a mapping to a built lake."""
     return build_with_costs(lake, mapping=by).labeling
 

@@ -11,10 +11,9 @@ from tests.queries.test_evaluations import land_results, result
 from tests.queries.traces import NOON_NS, agent, land, message, model, request, request_of, tool
 from tests.scoring.build import arrow, specification
 
-from tracegrade_lake import Lake
+from tracegrade_lake import VERDICTS, Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
-from tracegrade_queries.schema import VERDICTS
 from tracegrade_scoring.job.discovery import TraceFilter
 from tracegrade_scoring.job.run_scoring import preview, score
 from tracegrade_scoring.job.summary import summary_lines, summary_object
