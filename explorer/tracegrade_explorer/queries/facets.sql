@@ -94,11 +94,11 @@ FROM (
     count(*) AS runs
   FROM (
     SELECT
-      wanted.dimension,
-      matching_runs.dimensions[wanted.dimension] AS name
+      listed.dimension,
+      matching_runs.dimensions[listed.dimension] AS name
     FROM matching_runs
-    CROSS JOIN (SELECT unnest(string_split($dimensions, ',')) AS dimension) AS wanted
-    WHERE wanted.dimension <> ''
+    CROSS JOIN (SELECT unnest(string_split($dimensions, ',')) AS dimension) AS listed
+    WHERE listed.dimension <> ''
   ) AS values_of_runs
   GROUP BY dimension, name
 ) AS counted

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,7 @@ from tests.queries.traces import Row, agent, land, request_of, rows, span, tool
 
 from tracegrade_lake import Lake
 from tracegrade_queries.build.locked_build import build_with_costs
-from tracegrade_queries.dimensions.labeling import GivenMapping, RunLabeling
+from tracegrade_queries.dimensions.labeling import GivenMapping, LabelingSummary
 from tracegrade_queries.dimensions.mapping import DimensionMapping
 from tracegrade_queries.dimensions.stored import DIMENSION_DEFINITIONS
 
@@ -37,7 +38,7 @@ def only_run(lake: Lake) -> Row:
     return run
 
 
-def labeling(lake: Lake, by: GivenMapping | None) -> RunLabeling:
+def labeling(lake: Lake, by: GivenMapping | None) -> LabelingSummary:
     """Apply a mapping to a built lake."""
     return build_with_costs(lake, mapping=by).labeling
 
@@ -228,7 +229,9 @@ def test_a_changed_mapping_gives_the_rows_of_a_build_with_it(
         for trace, (resource, root, other) in enumerate(runs, 1)
     ]
     names = ["a.b", "c", "service.version", "absent"]
-    all_kept = {"dimensions": {"kept": [{"span": name, "pattern": "never^"} for name in names]}}
+    all_kept: dict[str, dict[str, object]] = {
+        "dimensions": {"kept": [{"span": name, "pattern": "never^"} for name in names]}
+    }
     changed, afresh = (
         Lake.create(tmp_path_factory.mktemp(name) / "lake") for name in ("changed", "afresh")
     )
@@ -241,7 +244,7 @@ def test_a_changed_mapping_gives_the_rows_of_a_build_with_it(
     assert rows(changed, MAPPED) == rows(afresh, MAPPED)
 
 
-def _fields(attributes: dict[str, str]) -> dict[str, str]:
+def _fields(attributes: dict[str, str]) -> dict[str, Any]:
     return {name.replace(".", "__"): text for name, text in attributes.items()}
 
 

@@ -20,7 +20,7 @@ from tracegrade_scoring.tasks import Specification
 RUNS: Final = 8
 FLAG = {"feature_flag__key": "release", "feature_flag__result__variant": "{}"}
 
-Sent = tuple[dict[str, str], dict[str, str], dict[str, str], dict[str, str]]
+Sent = tuple[dict[str, str], dict[str, Any], dict[str, Any], dict[str, Any]]
 """Attributes of the resource, the root, the tool and a span outside of the run."""
 
 PLACES: Final[dict[str, tuple[str, Callable[[str], Sent]]]] = {
@@ -48,7 +48,7 @@ def lake_of(folder: Path, send: Callable[[str], Sent], arms: bool = False) -> La
         release = "1" if trace % 2 else "2"
         resource, root, call, outside = send(release)
         error = "boom" if trace % 4 == 0 else None
-        more = {"app__arm": "ab"[(trace // 2) % 2]} if arms else {}
+        more: dict[str, Any] = {"app__arm": "ab"[(trace // 2) % 2]} if arms else {}
         sent: list[Row] = [
             agent(1, trace=trace, tracegrade__task__id=f"t{trace // 4}", **root, **more),
             tool(2, 1, trace=trace, tool_name="look", at=1, error=error, **call),
