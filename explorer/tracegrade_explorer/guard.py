@@ -47,10 +47,10 @@ HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-POSTED: Final = re.compile(r"/(sql(/[^/]+)?(\.csv|\.json|\.parquet)?|label|mark-issue|save-query)")
-"""Paths that take a form. All others are only read."""
-WRITES: Final = frozenset({"/label", "/mark-issue", "/save-query"})
+WRITES: Final = frozenset({"/kill-score", "/label", "/mark-issue", "/save-query"})
 """Paths whose form writes."""
+POSTED: Final = re.compile(rf"/sql(/[^/]+)?(\.csv|\.json|\.parquet)?|{'|'.join(sorted(WRITES))}")
+"""Paths that take a form. All others are only read."""
 MCP_PATH: Final = "/mcp"
 """The address of the tools of coding agents, if there are any: takes JSON, from programs alone."""
 CALLER: Final = "tracegrade.caller"

@@ -1,5 +1,6 @@
 """Who may ask, from where and how; and what each answer tells a browser."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,10 @@ from tests.commands import tracegrade
 from tests.explorer.lakes import run_query
 
 from tracegrade_collector.edge.address import Address
-from tracegrade_explorer.app import Explorer
+from tracegrade_explorer.app import PAGES, Explorer, PageRoute
 from tracegrade_explorer.guard import (
     HEADERS,
+    WRITES,
     Caller,
     Guard,
     PageTokens,
@@ -30,6 +32,20 @@ def web(*, token: bool = True, tls: bool = False) -> TestClient:
     rules = Rules(HOSTS, knows_one(TOKEN) if token else None, "tracegrade_8321", tls=tls)
     guard = Guard(PlainTextResponse("the page"), rules)
     return TestClient(guard, base_url="http://127.0.0.1:8321", follow_redirects=False)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path)
+def test_a_form_reaches_its_page_and_no_other(page: PageRoute) -> None:
+    """A page that takes POST is reached by it; what writes needs to come from an own page."""
+    path = re.sub(r"\{.*?\}", "x", page.path)
+    asked = web(token=False)
+    own = {"sec-fetch-site": "same-origin"}
+    takes_forms = "POST" in page.methods or path.startswith("/sql/")
+
+    assert asked.post(path, headers=own).status_code == (200 if takes_forms else 405)
+    if page.methods == ("POST",):
+        assert path in WRITES
+        assert asked.post(path, headers={"sec-fetch-site": "cross-site"}).status_code == 403
 
 
 def test_nobody_reads_without_the_token() -> None:
