@@ -7,9 +7,11 @@ import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from datetime import date
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from httpx2 import Response
 from starlette.testclient import TestClient
@@ -26,6 +28,7 @@ from tracegrade_explorer.labels import writer
 from tracegrade_explorer.labels.people import everybody_is, named_in
 from tracegrade_explorer.labels.writer import LabelWriter
 from tracegrade_explorer.server import Options, serve
+from tracegrade_judges.schema import JUDGE_SAMPLES
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 
@@ -274,6 +277,24 @@ def test_a_queue_begins_where_a_judge_disagrees_with_the_score(lake: Lake, tmp_p
     with closing(found), closing(found.latest):
         address = client(found).get("/queue?order=disagree").headers["location"]
     assert address.startswith(f"/runs/{last}?")
+
+
+def test_a_queue_may_have_only_runs_that_were_drawn_for_a_judge(lake: Lake) -> None:
+    """It is offered where some were drawn; a lake without judges has none."""
+    second = run_ids(lake)[1]
+    drawn = {"trajectory_id": second, "date": date(2026, 11, 1)}
+
+    def queue(order: str) -> Response:
+        found = explorer(lake)
+        found.labeling = Labeling(everybody_is("ann"), LabelWriter(str(lake.root)))
+        with closing(found), closing(found.latest):
+            return client(found).get(f"/queue?order={order}")
+
+    without = queue("sampled")
+    lake.append(JUDGE_SAMPLES, pa.Table.from_pylist([drawn], JUDGE_SAMPLES.arrow()))
+
+    assert "Nothing left to label" in without.text
+    assert queue("sampled").headers["location"].startswith(f"/runs/{second}?")
 
 
 def test_a_queue_leads_from_one_run_to_the_next(web: TestClient, lake: Lake) -> None:

@@ -5,9 +5,10 @@
 --   matching_runs
 -- Parameters:
 --   $name         VARCHAR    The labeler's name: two people get different random orders.
---   $queue_order  VARCHAR    random | newest | disagree: runs on which a judge and the score
---                            disagree come first.
+--   $queue_order  VARCHAR    random | newest | sampled | disagree: runs on which a judge and the
+--                            score disagree come first.
 --   $labeled      VARCHAR[]  Runs that were labeled since the lake was read.
+--   $sampled      VARCHAR[]  Only these runs; NULL for all.
 --   $rows         BIGINT     Runs at most.
 -- Columns:
 --   trajectory_id  VARCHAR  One row each.
@@ -42,7 +43,9 @@ FROM (
     FROM counted_verdicts
     WHERE subject = 'success' AND split_part(source, ':', 1) = 'human'
   ) AS people ON runs.trajectory_id = people.trajectory_id
-  WHERE NOT list_contains($labeled::VARCHAR[], runs.trajectory_id)  -- noqa: RF02
+  WHERE
+    NOT list_contains($labeled::VARCHAR[], runs.trajectory_id)  -- noqa: RF02
+    AND coalesce(list_contains($sampled::VARCHAR[], runs.trajectory_id), TRUE)  -- noqa: RF02
 ) AS waiting
 ORDER BY waiting.place, waiting.seq
 LIMIT $rows;

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from duckdb import DuckDBPyConnection
+
 from tracegrade_explorer import links
 from tracegrade_explorer.errors import BadFilter, FormRefused, PageMissing, RunMissing
 from tracegrade_explorer.filters.grammar import Filter, to_pairs
@@ -18,8 +20,10 @@ from tracegrade_scoring.sql import query as macros
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.verdict_sentences import success_sentences
 
-SEQUENCES: Final = ("random", "newest", "disagree")
-"""Orders of a queue; the first is the default."""
+SAMPLED: Final = "sampled"
+SEQUENCES: Final = ("random", "newest", "disagree", SAMPLED)
+"""Orders of a queue; the first is the default. The last has only runs that were drawn by
+`tracegrade judge label`, to measure a judge by."""
 NO_TAGS: Final = frozenset({"person", "check", "judge", "unexplained"})
 """Kinds of reasons that name a source, not a failure."""
 TAGS: Final = 40
@@ -111,7 +115,17 @@ def waiting(request: PageRequest, run_filter: Filter, order: str, rows: int) -> 
     }  # fmt: skip
     con = request.cursor_of_lake()
     con.execute(macros("verdict_answer"))
+    given = {**given, "sampled": sampled_runs(con) if order == SAMPLED else None}
     return read_matching(con, "queue_runs", run_filter.conditions_alone, parameters=given)
+
+
+def sampled_runs(con: DuckDBPyConnection) -> list[str]:
+    """Return the runs that were drawn to measure a judge by; none in a lake without judges."""
+    drawn = "FROM duckdb_views() WHERE view_name = 'judge_samples'"
+    if not con.execute(f"SELECT view_name {drawn}").fetchall():
+        return []
+    rows = con.execute("SELECT DISTINCT trajectory_id FROM judge_samples ORDER BY ALL").fetchall()
+    return [trajectory_id for (trajectory_id,) in rows]
 
 
 def label_card(
@@ -157,6 +171,7 @@ def _queue_bar(request: PageRequest, run_filter: Filter, order: str) -> dict[str
     rows = waiting(request, run_filter, order, rows=1)
     left = rows[0]["waiting"] if rows else 0
     done = len(request.labels.labeled(request.labeler)) if request.labels else 0
+    drawn = order == SAMPLED or bool(sampled_runs(request.cursor_of_lake()))
     return {
         "left": left,
         "done": done,
@@ -164,6 +179,7 @@ def _queue_bar(request: PageRequest, run_filter: Filter, order: str) -> dict[str
         "orders": [
             (each, links.with_query("/queue", [*to_pairs(run_filter.runs_alone), ("order", each)]))
             for each in SEQUENCES
+            if drawn or each != SAMPLED
         ],
     }
 
