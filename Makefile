@@ -19,7 +19,7 @@ CHANGED_SQL = { git diff --name-only --diff-filter=d \
 SPELLING = git ls-files $(addprefix '*.,$(addsuffix ',md py sql j2 css js toml)) tests/wording/messages.txt \
   | grep -v /captures/ | xargs $(BIN)/typos --config tests/wording/typos.toml
 
-REAL_FRAMEWORKS := $(addprefix tests/frameworks/test_,$(addsuffix .py,agent_tests frameworks phoenix quickstarts tracegrade_run))
+REAL_FRAMEWORKS := tests/frameworks/test_agent_tests.py tests/frameworks/test_frameworks.py tests/frameworks/test_phoenix.py tests/frameworks/test_quickstarts.py tests/frameworks/test_tracegrade_run.py
 TRIED_FRAMEWORKS := current earlier quickstarts crewai llama_index phoenix $(shell command -v npm >/dev/null && echo quickstarts_node)
 
 .PHONY: demo docs site site-serve check test test-slow test-frameworks hosts captures same-rows lint bench chaos clean help

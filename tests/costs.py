@@ -19,7 +19,9 @@ WRITE: Final = "WRITE_COSTS"
 
 REAL_FRAMEWORKS: Final = frozenset(
     {
+        "tests/frameworks/test_agent_tests.py",
         "tests/frameworks/test_frameworks.py",
+        "tests/frameworks/test_phoenix.py",
         "tests/frameworks/test_quickstarts.py",
         "tests/frameworks/test_tracegrade_run.py",
     }

@@ -155,7 +155,7 @@ def test_help_lists_every_command_and_what_it_needs(capsys: pytest.CaptureFixtur
     assert ended.value.code == 0
     listed = capsys.readouterr().out.split("'tracegrade[scoring]':\n")[1].splitlines()
     assert [line.split()[0] for line in listed] == cli._names()
-    extras = "collector|explorer|harness|judge|scoring"
+    extras = "collector|explorer|harness|judge|mcp|scoring"
     assert all(re.search(rf"[.?]( \[({extras})\])?$", line) for line in listed)
     assert not any("..." in line for line in listed)
     assert any(line.startswith("  run       Run an agent") for line in listed)

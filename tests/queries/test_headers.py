@@ -43,6 +43,8 @@ IN_STEPS = [
     for name, path in QUERIES.paths.items()
     if "steps" in path.parts and not headers.macros_made(query(name))
 ]
+OF_SCORES = {"custom_scores", "observed_optima", "observed_step_scores", "trajectory_scores"}
+"""What a case of `scores` has, and the views over it."""
 TAKEN = {name: taken for name in IN_STEPS if (taken := headers.taken(query(name)))}
 """What is changed in place, by the name that it has then."""
 RELATIONS = [name for name in IN_STEPS if name not in TAKEN]
@@ -142,8 +144,8 @@ def run(case: Path) -> duckdb.DuckDBPyRelation:
             fill(con, case, "trajectory_scores")
             con.execute(view_sql(TABLES["custom_scores"], None))
             for view in SCORES.views:
-                if header(find_query(view)).reads == {"trajectories"}:
-                    continue  # it is of no scores
+                if not header(find_query(view)).reads <= OF_SCORES:
+                    continue
                 con.execute(f"CREATE VIEW {view} AS {find_query(view)}")
         else:
             fill(con, case, name)

@@ -28,10 +28,10 @@ WITH as_stored AS (
   UNPIVOT (
     score FOR metric IN (
       COLUMNS(
-        * EXCLUDE (
-          trajectory_id, task_id, task_category, release, agent_name, run_mode, sample_weight,
-          date, scorer_version, task_hash, specification_hash, input_hash, step_efficiency,
-          step_ratio, dimensions
+        LAMBDA name: name NOT IN (
+          'trajectory_id', 'task_id', 'task_category', 'release', 'agent_name', 'run_mode',
+          'sample_weight', 'date', 'scorer_version', 'task_hash', 'specification_hash',
+          'input_hash', 'step_efficiency', 'step_ratio', 'dimensions'
         )
       )
     )
@@ -47,10 +47,16 @@ all_scores AS (
   FROM as_read
   UNION ALL BY NAME
   SELECT
-    * EXCLUDE (
-      scorer_version, task_hash, specification_hash, input_hash, step_efficiency, step_ratio,
-      dimensions
-    )
+    trajectory_id,
+    metric,
+    score,
+    task_id,
+    task_category,
+    release,
+    agent_name,
+    run_mode,
+    sample_weight,
+    date
   FROM as_stored
   UNION ALL BY NAME
   SELECT

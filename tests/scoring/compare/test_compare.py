@@ -30,7 +30,7 @@ def test_header_is_true(compared: Tables, path: Path) -> None:
     """It names the columns with their types, the parameters that are used, and what is read."""
     sql = path.read_text()
     said, used = header(sql), parameters_used(sql)
-    known = {"base": "1.0", "candidate": "1.1", "means": ["pq"]}
+    known = {"base": "1.0", "candidate": "1.1", "means": ["pq"], "compared": ["arm"], "least": 0.1}
     given = {name[1:]: known[name[1:]] for name in used}
     result = compared.con.sql(bare(sql), params=given or None)
 

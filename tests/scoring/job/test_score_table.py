@@ -16,6 +16,7 @@ KNOWN = """
   SELECT run AS trajectory_id, run < 4 AS is_root, FALSE AS killed, FALSE AS is_extra_run,
          run - 1 AS content_lost, FALSE AS calls_unrecorded, FALSE AS own_unrecorded,
          NULL AS task_id, NULL AS task_category,
+         NULL::MAP(VARCHAR, VARCHAR) AS dimensions,
          '1.0' AS release, 'a' AS agent_name, 'live' AS run_mode, 1.0::DOUBLE AS sample_weight,
          NULL AS task_hash, NULL AS specification_hash, 'h' AS input_hash,
          DATE '2026-11-22' - run::INTEGER AS date
