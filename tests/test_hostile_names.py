@@ -198,6 +198,19 @@ def _calls_of_scores(place: Place) -> Mapping[Path_, Sequence[Call]]:
             (*of_lake, "--agent", NAME),
             (*of_lake, "--metrics", place / "metrics"),
         ],
+        ("task", "run"): [(nothing,)],
+        ("task", "share"): [("--lake", nothing, "--index", "0", "--of", "1")],
+        ("tasks", "check"): [(place / "tasks",), (nothing,)],
+        ("tasks", "draft"): [("--lake", nothing), (*of_lake, "--agent", NAME)],
+        ("tasks", "from"): [(file, "--map", NAME), (nothing,)],
+        ("tasks", "schema"): [()],
+    }
+
+
+def _calls_of_sending(place: Place) -> Mapping[Path_, Sequence[Call]]:
+    """Return how `send` is called."""
+    of_scored, nothing = ("--lake", place.lake("scored")), place / "nothing"
+    return {
         ("send",): [
             (*of_scored, "--to", NAME, "--endpoint", "http://127.0.0.1:1"),
             (*of_scored, "--to", "otlp", "--endpoint", NAME),
@@ -205,12 +218,6 @@ def _calls_of_scores(place: Place) -> Mapping[Path_, Sequence[Call]]:
             (*of_scored, "--to", "otlp", "--endpoint", "http://127.0.0.1:1", "--dry-run"),
             ("--lake", nothing, "--to", "otlp", "--endpoint", "http://127.0.0.1:1"),
         ],
-        ("task", "run"): [(nothing,)],
-        ("task", "share"): [("--lake", nothing, "--index", "0", "--of", "1")],
-        ("tasks", "check"): [(place / "tasks",), (nothing,)],
-        ("tasks", "draft"): [("--lake", nothing), (*of_lake, "--agent", NAME)],
-        ("tasks", "from"): [(file, "--map", NAME), (nothing,)],
-        ("tasks", "schema"): [()],
     }
 
 
@@ -245,6 +252,7 @@ def _calls(place: Place) -> Mapping[Path_, Sequence[Call]]:
     return {
         **_calls_of_lakes(place),
         **_calls_of_scores(place),
+        **_calls_of_sending(place),
         **_calls_of_the_harness(place),
         ("mcp",): [("--lake", nothing)],
         ("run",): [("--", NAME)],

@@ -71,7 +71,6 @@ def send(  # noqa: PLR0913, PLR0917 - one parameter per option
     from tracegrade_queries.engine.connection import open_lake
     from tracegrade_send.destinations.destination import DestinationAddress
     from tracegrade_send.destinations.json_endpoint import checked_endpoint
-    from tracegrade_send.ledger import forget as forget_destination
     from tracegrade_send.run import destination_of, scores_to_send, send_scores
     from tracegrade_send.scores import ScoreSelection
 
@@ -84,9 +83,7 @@ def send(  # noqa: PLR0913, PLR0917 - one parameter per option
         for name, count in scores_to_send(opened, address, selection).items():
             echo(f"{count:>10,}  {visible(name)}")
         return
-    if forget:
-        echo(f"forgot {forget_destination(opened, address.hash):,} answers", err=True)
-    found = send_scores(opened, address, destination, selection)
+    found = send_scores(opened, address, destination, selection, all_again=forget)
     _print(found, address.endpoint)
     if found.waiting or found.refused:
         raise typer.Exit(WAITING_CODE)

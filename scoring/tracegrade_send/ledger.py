@@ -87,16 +87,16 @@ class SentLedger:
         self._noted_at = time.monotonic()
 
 
-def forget(lake: Lake, destination: str) -> int:
-    """Let the next run send all scores to a destination again; return how many it had."""
+def forget(lake: Lake, destination: str) -> None:
+    """Let the next run send all scores to a destination again.
+
+    Call it while no other job sends to the destination.
+    """
     dataset = lake.dataset(SENT_SCORES.name)
-    if dataset is None:
-        return 0
-    known = dataset.to_table()
-    others = known.filter(pc.not_equal(known["destination"], destination))
-    if len(others) < len(known):
-        lake.replace(SENT_SCORES, others.select(SENT_SCORES.arrow().names))
-    return len(known) - len(others)
+    if dataset is not None:
+        of_others = pc.field("destination") != destination
+        rows = dataset.to_table(SENT_SCORES.arrow().names, filter=of_others)
+        lake.replace(SENT_SCORES, rows)
 
 
 def _final(score: ScoreToSend, answer: ScoreAnswer, now: datetime.datetime) -> ScoreAnswer:

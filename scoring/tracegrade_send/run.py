@@ -17,7 +17,7 @@ from tracegrade_send.destinations.langfuse import Langfuse
 from tracegrade_send.destinations.otlp import Otlp
 from tracegrade_send.destinations.phoenix import Phoenix
 from tracegrade_send.errors import SendBusy, SendRefused
-from tracegrade_send.ledger import SentLedger, known_lake_id, lake_id_for
+from tracegrade_send.ledger import SentLedger, forget, known_lake_id, lake_id_for
 from tracegrade_send.scores import ScoredLake, ScoreSelection
 
 KINDS: Final[Mapping[str, Callable[[str, Mapping[str, str]], Destination]]] = {
@@ -67,7 +67,12 @@ def scores_to_send(
 
 
 def send_scores(
-    lake: Lake, address: DestinationAddress, destination: Destination, selection: ScoreSelection
+    lake: Lake,
+    address: DestinationAddress,
+    destination: Destination,
+    selection: ScoreSelection,
+    *,
+    all_again: bool = False,
 ) -> SentScores:
     """Send the scores that a destination lacks; the lake notes each answer.
 
@@ -76,6 +81,7 @@ def send_scores(
         address: Identifies the destination.
         destination: To which they are sent.
         selection: Which scores.
+        all_again: First forget what the destination has.
 
     Raises:
         SendBusy: Another job sends to it.
@@ -83,6 +89,8 @@ def send_scores(
         SendRefused: The lake has never been scored, or a metric does not exist.
     """
     with _alone(lake, address):
+        if all_again:
+            forget(lake, address.hash)
         scored = ScoredLake(lake)
         with closing(scored.con):
             return _send(lake, scored, address, destination, selection)

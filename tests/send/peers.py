@@ -40,6 +40,18 @@ class Peer:
     headers: dict[str, str] = field(default_factory=dict)
     """Of such an answer."""
 
+    def handle(self, path: str, data: bytes) -> tuple[int, Any]:
+        """Return the answer to a request, as the peer of its path gives it."""
+        if path == "/v1/trace_annotations?sync=true":
+            return self.phoenix(json.loads(data))
+        if path == "/api/public/scores":
+            return self.langfuse(json.loads(data))
+        if path == "/v1/logs":
+            request = ExportLogsServiceRequest.FromString(gzip.decompress(data))
+            self.records += request.resource_logs[0].scope_logs[0].log_records
+            return 200, ExportLogsServiceResponse().SerializeToString()
+        return 404, {"detail": "Not Found"}
+
     def phoenix(self, body: Any) -> tuple[int, Any]:
         """Upsert annotations, all or none."""
         missing = {row["trace_id"] for row in body["data"]} & self.unknown
@@ -69,7 +81,7 @@ def peer() -> Iterator[Peer]:
                 found.authorization = self.headers.get("Authorization", "")
                 answer = found.answer_first(found.requests)
                 extra = found.headers if answer else {}
-                status, body = answer or self._handled(data)
+                status, body = answer or found.handle(self.path, data)
                 found.on_request(found.requests)
             text = body if isinstance(body, bytes) else json.dumps(body).encode()
             self.send_response(status)
@@ -77,18 +89,6 @@ def peer() -> Iterator[Peer]:
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(text)
-
-        def _handled(self, data: bytes) -> tuple[int, Any]:
-            if self.path == "/v1/trace_annotations?sync=true":
-                return found.phoenix(json.loads(data))
-            if self.path == "/api/public/scores":
-                return found.langfuse(json.loads(data))
-            if self.path == "/v1/logs":
-                request = ExportLogsServiceRequest.FromString(gzip.decompress(data))
-                scope = request.resource_logs[0].scope_logs[0]
-                found.records += scope.log_records
-                return 200, ExportLogsServiceResponse().SerializeToString()
-            return 404, {"detail": "Not Found"}
 
         def log_message(self, *_: Any) -> None:
             """Print nothing."""

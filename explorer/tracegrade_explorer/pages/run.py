@@ -41,7 +41,14 @@ from tracegrade_explorer.run_view.page import (
 )
 from tracegrade_explorer.run_view.prompt import prompt_text
 from tracegrade_explorer.run_view.step_lines import goals_by_step, line_blocks, plan_names
-from tracegrade_explorer.snapshots.rows import FoundRun, count_runs, find_run, neighbors, read_runs
+from tracegrade_explorer.snapshots.rows import (
+    FoundRun,
+    Neighbors,
+    count_runs,
+    find_run,
+    neighbors,
+    read_runs,
+)
 from tracegrade_explorer.snapshots.snapshot import Row, read
 from tracegrade_scoring.pictures.small import minimap
 from tracegrade_scoring.rendering import words
@@ -204,16 +211,29 @@ def _view(
         **_state(request, timeline, rows["of_index"][0]),
         "children": children,
         "by_step": _by_step(children),
-        "around": rows["around"],
         **label_card(request, found, timeline, run_filter, rows["around"], own.get("queue", "")),
-        "chips": [*chips(run_filter, metrics_of(request))],
         **_chosen(timeline, run_id, run_filter, own),
         **_pager(timeline, run_id, run_filter, own),
+        **_among_runs(request, found, timeline, run_filter, rows["around"]),
+        "several_turns": len({step.turn or 0 for step in timeline.steps}) > 1,
+    }
+
+
+def _among_runs(
+    request: PageRequest,
+    found: FoundRun,
+    timeline: Timeline,
+    run_filter: Filter,
+    around: Neighbors,
+) -> dict[str, Any]:
+    """Return the place of a run in its list, and what it shares with other runs."""
+    return {
+        "around": around,
+        "chips": [*chips(run_filter, metrics_of(request))],
         "guessed": "unknown" in found.dialects,
         "same_task": _same_task(timeline),
         "issues": chips_of_run(request, found.seq),
         "has_success": _has_success(request, timeline),
-        "several_turns": len({step.turn or 0 for step in timeline.steps}) > 1,
     }
 
 

@@ -372,13 +372,7 @@ def summary_object(done: ScoreSummary) -> dict[str, Any]:
             "kept": done.tasks_stored,
             "without_task": done.without_task,
         },
-        "dimensions": {
-            "names": [*mapping.dimensions] if (mapping := done.labeling.mapping) else None,
-            "unread_attributes": [*done.labeling.unread],
-            "runs_without_labels": done.labeling.unlabeled,
-            "mixed_releases": done.mixed_releases,
-            "agents_with_many_releases": dict(done.crowded_agents),
-        },
+        "dimensions": _dimensions(done),
         "dry_run": done.dry_run,
         "busy": done.busy,
         "new_spans": done.new_spans,
@@ -403,6 +397,17 @@ def summary_object(done: ScoreSummary) -> dict[str, Any]:
             **done.costs._asdict(),
             "unpriced": [each._asdict() for each in done.costs.unpriced],
         },
+    }
+
+
+def _dimensions(done: ScoreSummary) -> dict[str, Any]:
+    mapping = done.labeling.mapping
+    return {
+        "names": [*mapping.dimensions] if mapping else None,
+        "unread_attributes": [*done.labeling.unread],
+        "runs_without_labels": done.labeling.unlabeled,
+        "mixed_releases": done.mixed_releases,
+        "agents_with_many_releases": dict(done.crowded_agents),
     }
 
 
