@@ -15,7 +15,7 @@ from tracegrade_harness.diverge.report import FORMATS, again, as_json, as_markdo
 from tracegrade_harness.diverge.suite import ask_again
 from tracegrade_harness.errors import EnvironmentFailed, HarnessFailed, NotPassed, SuiteUnusable
 from tracegrade_harness.fail_on import parse_run_rules
-from tracegrade_harness.junit import junit_xml
+from tracegrade_harness.junit import trials_as_junit
 from tracegrade_harness.lake import write
 from tracegrade_harness.loading.load import LoadedSuite, load
 from tracegrade_harness.outcomes import (
@@ -199,7 +199,7 @@ def run_chosen(
     echo(f"results: {done.folder}")
     say_report(lake, paths.source(loaded.folder, suite.tasks) if suite.tasks else None)
     if junit is not None:
-        _write_junit(junit, junit_xml(suite.suite, done.results))
+        _write_junit(junit, trials_as_junit(suite.suite, done.results))
     end(f"`--resume {run}` tries them again", done.results, rules)
 
 

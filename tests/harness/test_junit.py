@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 from tests.harness.results import kill, result
 
-from tracegrade_harness.junit import junit_xml
+from tracegrade_harness.junit import trials_as_junit
 
 FAILED = [
     {"verifier": "a", "outcome": "pass", "evidence": "it is"},
@@ -14,7 +14,7 @@ FAILED = [
 
 def parsed(*results: object) -> ElementTree.Element:
     """Return the document's root."""
-    return ElementTree.fromstring(junit_xml("s & <t>", results))  # type: ignore[arg-type] # noqa: S314 - ours
+    return ElementTree.fromstring(trials_as_junit("s & <t>", results))  # type: ignore[arg-type] # noqa: S314 - ours
 
 
 def test_a_trial_is_a_test_case() -> None:
