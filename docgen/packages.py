@@ -12,6 +12,7 @@ PACKAGES: Final = (
     "tracegrade_scale",
     "tracegrade_testing",
     "tracegrade_send",
+    "tracegrade_watch",
     "tracegrade_harness",
     "tracegrade_explorer",
 )

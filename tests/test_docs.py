@@ -33,6 +33,7 @@ PACKAGES = {
     "tracegrade_scoring": "scoring",
     "tracegrade_testing": "scoring",
     "tracegrade_send": "scoring",
+    "tracegrade_watch": "scoring",
 }
 
 
@@ -86,6 +87,7 @@ PACKAGE_FOLDERS = (
     "scoring",
     "scoring/tracegrade_judges",
     "scoring/tracegrade_send",
+    "scoring/tracegrade_watch",
 )
 SHORT = [ROOT / folder / "README.md" for folder in PACKAGE_FOLDERS]
 """READMEs of folders for who changes the code; users read the pages below `docs/`."""

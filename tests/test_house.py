@@ -22,6 +22,7 @@ PACKAGES = (
     "scoring/tracegrade_scoring",
     "scoring/tracegrade_testing",
     "scoring/tracegrade_send",
+    "scoring/tracegrade_watch",
 )
 FOLDERS = (*PACKAGES, "demo", "docgen", "tests")
 MAX_LINES = 500

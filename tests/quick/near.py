@@ -29,6 +29,7 @@ FOLDERS: Final[Mapping[str, str]] = {
     "scoring/tracegrade_scoring": "scoring",
     "scoring/tracegrade_testing": "testing",
     "scoring/tracegrade_send": "send",
+    "scoring/tracegrade_watch": "watch",
     "demo": "demo",
 }
 """The folder below `tests` that mirrors each package."""

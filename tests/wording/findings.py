@@ -23,6 +23,7 @@ PARTS: Final = {
     "scoring/tracegrade_scale": "scale",
     "scoring/tracegrade_testing": "testing",
     "scoring/tracegrade_send": "send",
+    "scoring/tracegrade_watch": "watch",
 }
 """Packages that share a folder with another."""
 

@@ -17,6 +17,7 @@ PACKAGES = (
     "scoring/tracegrade_scale",
     "scoring/tracegrade_testing",
     "scoring/tracegrade_send",
+    "scoring/tracegrade_watch",
 )
 RETIRED = {
     *("door", "doors", "told", "said", "heard", "spoken", "asked", "kept", "held", "wanted"),
