@@ -80,3 +80,7 @@ class NotAllErased(CollectorError):
 
 class VerificationFailed(CollectorError, CheckFailed):
     """Data was lost, or differs from what was written."""
+
+
+class ServerUnreachable(CollectorError):
+    """A server did not answer a request."""

@@ -15,8 +15,9 @@ import urllib3
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
-from urllib3.exceptions import HTTPError, MaxRetryError
+from urllib3.exceptions import HTTPError
 
+from tracegrade_collector.edge.json_http import last_cause
 from tracegrade_collector.encoding.otlp import ExportRequest, Signal
 from tracegrade_collector.errors import BadEndpoint, EndpointFailed
 
@@ -71,19 +72,13 @@ class OtlpHttp:
         try:
             answer = self._pool.request("POST", url, body=body, redirect=False)
         except HTTPError as error:
-            raise self._failed(signal, _cause(error)) from error
+            raise self._failed(signal, last_cause(error)) from error
         if answer.status != HTTPStatus.OK:
             raise self._failed(signal, f"status {answer.status}")
         _check_all_taken(signal, answer.data)
 
     def _failed(self, signal: Signal, cause: str) -> EndpointFailed:
         return EndpointFailed(f"{self._url.geturl()} did not take the {signal}: {cause}")
-
-
-def _cause(error: HTTPError) -> str:
-    """Return what happened the last time, without the address, which urllib3 puts before it."""
-    last = error.reason if isinstance(error, MaxRetryError) and error.reason else error
-    return str(last).rpartition(": ")[2] or type(last).__name__
 
 
 def _checked(url: str) -> SplitResult:

@@ -1,44 +1,19 @@
-"""Sends JSON to an HTTP endpoint: encrypted or on this machine, without redirects or proxies."""
+"""Sends JSON to the HTTP endpoint of a destination, and explains why it is refused."""
 
 import json
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import urlsplit
 
-import urllib3
-from urllib3.exceptions import HTTPError, MaxRetryError
-
-from tracegrade.terminal.visible import visible
-from tracegrade_collector.edge.address import is_loopback
+from tracegrade_collector.edge.json_http import HttpAnswer, JsonHttp, UrlFault, url_fault
+from tracegrade_collector.errors import ServerUnreachable
 from tracegrade_send.errors import SendFailed, SendRefused
 
 TIMEOUT_SECS: Final = 60.0
-MAX_WAIT_SECS: Final = 30
-MOST_ANSWER_BYTES: Final = 4 * 1024**2
-RETRIES: Final = urllib3.Retry(
-    3,
-    redirect=False,
-    allowed_methods=None,
-    status_forcelist=[429, 502, 503, 504],
-    backoff_factor=0.5,
-    backoff_max=MAX_WAIT_SECS,
-    retry_after_max=MAX_WAIT_SECS,
-    raise_on_status=False,
-)
+RETRIES: Final = 3
 
 
 NO_API: Final = "; it has no such API: check --to and --endpoint"
-
-
-class EndpointAnswer(NamedTuple):
-    """The answer of an endpoint."""
-
-    status: int
-    text: str
-
-    def excerpt(self) -> str:
-        """Return the status and the beginning of the text, for a message."""
-        return f"status {self.status} {visible(self.text[:300])}".rstrip()
 
 
 def checked_endpoint(url: str) -> str:
@@ -48,16 +23,16 @@ def checked_endpoint(url: str) -> str:
         SendRefused: It is no URL of http or https, has credentials in it, or would carry keys over
             a network without encryption.
     """
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    fault = url_fault(url)
+    if fault is UrlFault.NO_URL:
         msg = f"--endpoint must be like https://phoenix.example.com, got {url!r}"
         raise SendRefused(msg)
-    if parts.username or parts.password or parts.query:
+    if fault is UrlFault.CREDENTIALS or urlsplit(url).query:
         msg = (
             "--endpoint has credentials or a query in it; give keys as TRACEGRADE_SEND_* variables"
         )
         raise SendRefused(msg)
-    if parts.scheme == "http" and not is_loopback(parts.hostname):
+    if fault is UrlFault.NOT_ENCRYPTED:
         msg = f"--endpoint {url} is not encrypted and not on this machine; use https"
         raise SendRefused(msg)
     return url.rstrip("/")
@@ -69,13 +44,9 @@ class JsonEndpoint:
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
         """Take its URL, as `checked_endpoint` returns it, and the headers with the keys."""
         self._url = url
-        self._pool = urllib3.PoolManager(
-            headers={"Content-Type": "application/json", **headers},
-            timeout=TIMEOUT_SECS,
-            retries=RETRIES,
-        )
+        self._http = JsonHttp(headers, TIMEOUT_SECS, RETRIES)
 
-    def post(self, path: str, body: object) -> EndpointAnswer:
+    def post(self, path: str, body: object) -> HttpAnswer:
         """Return the answer to a POST.
 
         Raises:
@@ -83,23 +54,16 @@ class JsonEndpoint:
         """
         data = json.dumps(body, allow_nan=False).encode()
         try:
-            answer = self._pool.request(
-                "POST", self._url + path, body=data, redirect=False, preload_content=False
-            )
-            text = answer.read(MOST_ANSWER_BYTES)
-            answer.release_conn()
-        except HTTPError as error:
-            raise self._failed(_cause(error)) from error
-        return self._checked(EndpointAnswer(answer.status, text.decode("utf-8", "replace")))
-
-    def _checked(self, answer: EndpointAnswer) -> EndpointAnswer:
+            answer = self._http.post(self._url + path, data)
+        except ServerUnreachable as error:
+            raise self._failed(str(error)) from error
         remedy = _remedy(answer.status)
         if remedy is None:
             return answer
         cause = answer.excerpt() + remedy
         raise self._failed(cause)
 
-    def no_api(self, answer: EndpointAnswer) -> SendFailed:
+    def no_api(self, answer: HttpAnswer) -> SendFailed:
         """Return the error for an address that the endpoint does not know."""
         return self._failed(answer.excerpt() + NO_API)
 
@@ -116,9 +80,3 @@ def _remedy(status: int) -> str | None:
     if status == 405:
         return NO_API
     return "" if status >= 500 or status == 429 else None
-
-
-def _cause(error: HTTPError) -> str:
-    """Return what happened the last time, without the address, which urllib3 puts before it."""
-    last = error.reason if isinstance(error, MaxRetryError) and error.reason else error
-    return visible(str(last).rpartition(": ")[2] or type(last).__name__)
