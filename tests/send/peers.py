@@ -29,6 +29,8 @@ class Peer:
     """Scores by what identifies them."""
     records: list[Any] = field(default_factory=list)
     """Log records, as they came."""
+    received: list[tuple[str, bytes]] = field(default_factory=list)
+    """Paths and bodies of all requests."""
     unknown: set[str] = field(default_factory=set)
     """Traces that it does not have."""
     requests: int = 0
@@ -78,6 +80,7 @@ def peer() -> Iterator[Peer]:
             data = self.rfile.read(int(self.headers["Content-Length"]))
             with lock:
                 found.requests += 1
+                found.received.append((self.path, data))
                 found.authorization = self.headers.get("Authorization", "")
                 answer = found.answer_first(found.requests)
                 extra = found.headers if answer else {}
