@@ -26,7 +26,7 @@ class UrlFault(Enum):
     NOT_ENCRYPTED = "not_encrypted"
 
 
-class HttpAnswer(NamedTuple):
+class PostAnswer(NamedTuple):
     """The answer of a server."""
 
     status: int
@@ -73,7 +73,7 @@ class JsonHttp:
             ),
         )
 
-    def post(self, url: str, body: bytes) -> HttpAnswer:
+    def post(self, url: str, body: bytes) -> PostAnswer:
         """Return the answer to a POST; a redirect is an answer.
 
         Raises:
@@ -87,7 +87,7 @@ class JsonHttp:
             answer.release_conn()
         except HTTPError as error:
             raise ServerUnreachable(last_cause(error)) from error
-        return HttpAnswer(answer.status, text.decode("utf-8", "replace"))
+        return PostAnswer(answer.status, text.decode("utf-8", "replace"))
 
 
 def last_cause(error: HTTPError) -> str:

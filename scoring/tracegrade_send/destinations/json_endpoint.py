@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
-from tracegrade_collector.edge.json_http import HttpAnswer, JsonHttp, UrlFault, url_fault
+from tracegrade_collector.edge.json_http import PostAnswer, JsonHttp, UrlFault, url_fault
 from tracegrade_collector.errors import ServerUnreachable
 from tracegrade_send.errors import SendFailed, SendRefused
 
@@ -46,7 +46,7 @@ class JsonEndpoint:
         self._url = url
         self._http = JsonHttp(headers, TIMEOUT_SECS, RETRIES)
 
-    def post(self, path: str, body: object) -> HttpAnswer:
+    def post(self, path: str, body: object) -> PostAnswer:
         """Return the answer to a POST.
 
         Raises:
@@ -63,7 +63,7 @@ class JsonEndpoint:
         cause = answer.excerpt() + remedy
         raise self._failed(cause)
 
-    def no_api(self, answer: HttpAnswer) -> SendFailed:
+    def no_api(self, answer: PostAnswer) -> SendFailed:
         """Return the error for an address that the endpoint does not know."""
         return self._failed(answer.excerpt() + NO_API)
 

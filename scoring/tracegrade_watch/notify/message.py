@@ -15,7 +15,7 @@ MOST_SENTENCE: Final = 600
 """Characters of a sentence or of the text of a rule."""
 
 
-class RunLink(NamedTuple):
+class AlertRun(NamedTuple):
     """A run that shows a change."""
 
     name: str
@@ -23,7 +23,7 @@ class RunLink(NamedTuple):
     """None without the address of the explorer."""
 
 
-def shown(text: str, most: int = MOST_NAME) -> str:
+def visible_excerpt(text: str, most: int = MOST_NAME) -> str:
     """Return a text as it may leave: visible, and cut."""
     return words.clip(visible(text), most)
 
@@ -35,13 +35,13 @@ def title(alert: Alert) -> str:
         about.append(f"release {alert.candidate}")
     if alert.dimension is not None:
         about.append(f"{alert.dimension} {alert.dimension_value or '(none)'}")
-    names = ", ".join(shown(name) for name in about if name)
-    return f"{alert.state}: {shown(alert.rule)}" + (f" ({names})" if names else "")
+    names = ", ".join(visible_excerpt(name) for name in about if name)
+    return f"{alert.state}: {visible_excerpt(alert.rule)}" + (f" ({names})" if names else "")
 
 
 def sentence(alert: Alert) -> str:
     """Return the evidence of the alert in one sentence."""
-    return shown(alert.evidence.statement, MOST_SENTENCE)
+    return visible_excerpt(alert.evidence.statement, MOST_SENTENCE)
 
 
 def alert_url(alert: Alert, page_url: str | None) -> str | None:
@@ -49,10 +49,10 @@ def alert_url(alert: Alert, page_url: str | None) -> str | None:
     return f"{page_url}/alerts/{quote(alert.alert_id, safe='')}" if page_url else None
 
 
-def run_links(alert: Alert, page_url: str | None) -> list[RunLink]:
+def run_links(alert: Alert, page_url: str | None) -> list[AlertRun]:
     """Return the runs that show the change, at most three."""
     return [
-        RunLink(words.run(run), f"{page_url}/runs/{quote(run, safe='')}" if page_url else None)
+        AlertRun(words.run(run), f"{page_url}/runs/{quote(run, safe='')}" if page_url else None)
         for run in alert.evidence.run_ids[:3]
     ]
 
@@ -76,14 +76,16 @@ def document(alert: Alert, page_url: str | None) -> dict[str, Any]:
 
 
 def _name(text: str | None) -> str | None:
-    return None if text is None else shown(text)
+    return None if text is None else visible_excerpt(text)
 
 
 def _cut(value: Any, name: str = "") -> Any:
     """Return a document with each text visible and cut; numbers that JSON lacks are None."""
     match value:
         case str():
-            return shown(value, MOST_NAME if name in {"release", "task_id"} else MOST_SENTENCE)
+            return visible_excerpt(
+                value, MOST_NAME if name in {"release", "task_id"} else MOST_SENTENCE
+            )
         case dict():
             return {key: _cut(each, key) for key, each in value.items()}
         case list() | tuple():

@@ -23,7 +23,7 @@ from tracegrade_watch.notify.message import (
     document,
     run_links,
     sentence,
-    shown,
+    visible_excerpt,
     title,
 )
 
@@ -146,7 +146,7 @@ def _alertmanager(
         *("rule", "agent_name", "run_mode", "metric", "base", "candidate"),
         *("dimension", "dimension_value", "alert_id"),
     )
-    labels = {name: shown(value) for name in names if (value := getattr(alert, name))}
+    labels = {name: visible_excerpt(value) for name in names if (value := getattr(alert, name))}
     firing = alert.state == "firing"
     ends = context.now + timedelta(hours=SCHEDULES * declared.every_hours * firing)
     found: dict[str, Any] = {
@@ -154,8 +154,8 @@ def _alertmanager(
         "annotations": {
             "summary": title(alert),
             "description": sentence(alert),
-            "resolves": shown(alert.evidence.resolves, MOST_SENTENCE),
-            "rule": shown(alert.evidence.rule_text, MOST_SENTENCE),
+            "resolves": visible_excerpt(alert.evidence.resolves, MOST_SENTENCE),
+            "rule": visible_excerpt(alert.evidence.rule_text, MOST_SENTENCE),
         },
         "endsAt": ends.isoformat(),
     }
