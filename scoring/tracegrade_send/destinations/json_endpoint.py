@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
-from tracegrade_collector.edge.json_http import PostAnswer, JsonHttp, UrlFault, url_fault
+from tracegrade_collector.edge.json_http import JsonHttp, PostAnswer, UrlFault, url_fault
 from tracegrade_collector.errors import ServerUnreachable
 from tracegrade_send.errors import SendFailed, SendRefused
 

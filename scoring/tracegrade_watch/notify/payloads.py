@@ -23,8 +23,8 @@ from tracegrade_watch.notify.message import (
     document,
     run_links,
     sentence,
-    visible_excerpt,
     title,
+    visible_excerpt,
 )
 
 MOST_BYTES: Final = 16_000
