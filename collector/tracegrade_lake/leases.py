@@ -25,6 +25,7 @@ import obstore
 from obstore.exceptions import AlreadyExistsError
 
 from tracegrade_lake.errors import LakeUnreachable, LeaseLost
+from tracegrade_lake.locks import holder_words
 
 if TYPE_CHECKING:
     from tracegrade_lake.object_store import ObjectStore
@@ -50,6 +51,8 @@ class LeaseRecord(NamedTuple):
     lease_secs: float
     renewed: datetime
     """By the store's clock."""
+    holder_words: str
+    """Its machine and process."""
 
 
 class Lease:
@@ -89,6 +92,19 @@ class Lease:
         """Wait until this process holds the lease; raises as `try_acquire` does."""
         while not self.try_acquire():
             time.sleep(ASK_AGAIN_SECS)
+
+    def sign(self) -> None:
+        """Do nothing: the lease names the machine and the process."""
+
+    def holder(self) -> str:
+        """Return who holds the lease, or held it last, in words; '' if none did.
+
+        Raises:
+            LakeUnreachable: The store does not answer.
+        """
+        with self._store.reading():
+            newest = self._newest()
+        return newest.holder_words if newest else ""
 
     def check(self) -> None:
         """Check that this process still holds the lease, as far as it knows.
@@ -163,6 +179,7 @@ class Lease:
             record["given_back"],
             record["lease_secs"],
             found.meta["last_modified"],
+            holder_words(str(record.get("host")), record.get("pid")),
         )
 
     def _keys(self) -> list[str]:

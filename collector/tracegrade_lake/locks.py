@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import platform
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,6 +12,14 @@ from tracegrade_lake.files import FILE_MODE
 
 LANDER_LOCK_NAME = "lander.lock"
 """In a log's folder; held by the process that lands it."""
+
+HOLDER_BYTES = 400
+"""Longest name of a holder that is read; the file belongs to the lake, which others may write."""
+
+
+def holder_words(host: str, pid: int) -> str:
+    """Return how a lock names a process that has it."""
+    return f"process {pid} on {host}"
 
 
 class FolderLock:
@@ -26,6 +35,16 @@ class FolderLock:
     def acquire(self) -> None:
         """Wait until this process holds the lock."""
         fcntl.flock(self._fd, fcntl.LOCK_EX)
+
+    def sign(self) -> None:
+        """Note the machine and the process in the file; a full disk has no room for it."""
+        with suppress(OSError):
+            os.ftruncate(self._fd, 0)
+            os.pwrite(self._fd, holder_words(platform.node(), os.getpid()).encode(), 0)
+
+    def holder(self) -> str:
+        """Return who signed last, in words; '' if none did."""
+        return os.pread(self._fd, HOLDER_BYTES, 0).decode("utf-8", "replace")
 
     def check(self) -> None:
         """Do nothing: this process holds the lock until it is closed."""

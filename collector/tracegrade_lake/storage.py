@@ -142,6 +142,12 @@ class Lock(Protocol):
     def acquire(self) -> None:
         """Wait until the caller holds the lock."""
 
+    def sign(self) -> None:
+        """Note the machine and the process of the caller, who holds the lock."""
+
+    def holder(self) -> str:
+        """Return who holds the lock, or held it last, in words; '' if that is not known."""
+
     def check(self) -> None:
         """Raise `LeaseLost` if the caller no longer holds the lock."""
 

@@ -1,4 +1,4 @@
-"""The commands `sample`, `score` and `tasks`; `compare/`, `issues/` and `report/` have their own.
+"""The commands `sample` and `score`; `tasks_cli.py`, `compare/` and others have their own.
 
 Thin: what they do is imported only when they run, so that `--help` and the others start fast.
 """
@@ -17,14 +17,17 @@ from tracegrade.terminal.visible import echo
 from tracegrade_scoring.compare.cli import compare
 from tracegrade_scoring.issues.cli import issues
 from tracegrade_scoring.metrics_cli import metrics
-from tracegrade_scoring.rendering.options import LakeOption, utc_time
+from tracegrade_scoring.rendering.options import LakeOption, seconds, utc_time
 from tracegrade_scoring.report.cli import report
+from tracegrade_scoring.tasks_cli import tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from tracegrade_lake import Lake
     from tracegrade_queries.costs.pricing import Prices
+    from tracegrade_scoring.follow.follower import FollowOptions
+    from tracegrade_scoring.follow.ticks import Ticks
     from tracegrade_scoring.job.run_scoring import ScoreSummary
     from tracegrade_scoring.tasks.load import Specification
 
@@ -35,6 +38,7 @@ TRACES: Final = "Which traces"
 CORRECTNESS: Final = "Tool correctness, by settings that later runs of score use again"
 OWN_METRICS: Final = "Metrics of your own"
 WORK: Final = "Engine"
+CONTINUOUS: Final = "Score continuously"
 
 
 class ScoreCompat(StrEnum):
@@ -42,106 +46,6 @@ class ScoreCompat(StrEnum):
 
     AGENTIC = "agentic"
     NONE = "none"
-
-
-tasks = typer.Typer(
-    help="Check and write task files, which say what agents were expected to do.",
-    add_completion=False,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-
-
-@tasks.callback()
-def _tasks() -> None:
-    """Commands about task files."""
-
-
-@tasks.command()
-def check(
-    files: Annotated[
-        list[Path], typer.Argument(help="Task files, or folders of them.", metavar="FILE...")
-    ],
-) -> None:
-    """List every error, with its line and how to fix it; exit 1 if there is one.
-
-    Notes, such as a tool that no file declares, go to stderr and do not count.
-    """
-    from tracegrade_scoring.errors import TaskCheckFailed
-    from tracegrade_scoring.rendering import words
-    from tracegrade_scoring.tasks import load
-
-    loaded = load(files)
-    for problem in loaded.problems:
-        echo(problem, err=problem.is_note)
-    if loaded.errors:
-        errors = words.count(len(loaded.errors), "error")
-        msg = f"{errors} in task files; each is named above with its line"
-        raise TaskCheckFailed(msg)
-    found = loaded.specification
-    tasks_found = words.count(len(found.tasks), "task")
-    echo(f"{tasks_found} and {words.count(len(found.tools), 'tool')} are well-formed", err=True)
-
-
-@tasks.command("from")
-def from_(
-    files: Annotated[list[Path], typer.Argument(help="JSON or JSON lines.", metavar="FILE...")],
-    map_: Annotated[
-        list[str] | None,
-        typer.Option("--map", help="Paths of the fields: task=task_id,expected=info.actions"),
-    ] = None,
-    complete: Annotated[
-        str,
-        typer.Option(
-            help="Whether calls that are not expected are wrong: true, false, or writes (only "
-            "those that change something)."
-        ),
-    ] = "false",
-) -> None:
-    """Write a task file to stdout, with the expected actions found in a data set."""
-    from tracegrade_collector.importing.mapping import parse_map
-    from tracegrade_scoring.tasks.ground_truth import task_file
-
-    note = partial(echo, err=True)
-    typer.echo(task_file(files, parse_map(map_ or ()), complete, note), nl=False)
-
-
-@tasks.command()
-def schema() -> None:
-    """Write the JSON Schema of task files to stdout, for use in editors."""
-    from tracegrade_scoring.tasks.schema import tasks_schema_text
-
-    typer.echo(tasks_schema_text(), nl=False)
-
-
-@tasks.command()
-def draft(
-    lake: LakeOption,
-    agent: Annotated[str | None, typer.Option(help="Only runs of this agent.")] = None,
-    any_: Annotated[
-        bool, typer.Option("--any", help="Runs that are not known to have succeeded, too.")
-    ] = False,
-    run: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Only this run, by its trajectory_id, however it ended; may be repeated.",
-            metavar="ID",
-        ),
-    ] = None,
-) -> None:
-    """Draft a task file from the successful runs of the lake, for you to correct; to stdout.
-
-    Each task gets the most common sequence of calls that did not fail, and the fewest calls that a
-    run needed. Its sub-goals are those that spans declare. Without any, they are the calls that
-    runs have in common, in order, each with the number of its runs. Tools get their declared
-    effects and costs. Runs without a task count as one task per agent.
-    """
-    from tracegrade_queries.engine.connection import open_lake
-    from tracegrade_scoring.tasks.draft import DraftedFrom, draft_file
-
-    say = partial(echo, err=True)
-    chosen = DraftedFrom(agent, any_outcome=any_, trajectories=run or ())
-    typer.echo(draft_file(open_lake(lake, say), chosen, say), nl=False)
 
 
 def sample(
@@ -341,6 +245,50 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
         str | None,
         typer.Option(help="The cluster of --engine spark.", metavar="URL", rich_help_panel=WORK),
     ] = None,
+    quiet: Annotated[
+        float | None,
+        typer.Option(
+            parser=seconds,
+            help="Score a run without its root once its trace got nothing for so long; 10m if "
+            "not given.",
+            metavar="TIME",
+            rich_help_panel=TRACES,
+        ),
+    ] = None,
+    follow: Annotated[
+        bool,
+        typer.Option(
+            "--follow",
+            help="Score what comes in until SIGTERM or Ctrl-C.",
+            rich_help_panel=CONTINUOUS,
+        ),
+    ] = False,
+    every: Annotated[
+        float | None,
+        typer.Option(
+            parser=seconds,
+            help="Least time between two scoring runs; 30s if not given.",
+            metavar="TIME",
+            rich_help_panel=CONTINUOUS,
+        ),
+    ] = None,
+    then: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Command after each run that changed scores, such as 'issues list'; repeatable.",
+            metavar="COMMAND",
+            rich_help_panel=CONTINUOUS,
+        ),
+    ] = None,
+    stop_after: Annotated[
+        float | None,
+        typer.Option(
+            parser=seconds,
+            help="End by itself after so long.",
+            metavar="TIME",
+            rich_help_panel=CONTINUOUS,
+        ),
+    ] = None,
 ) -> None:
     """Build steps from new spans, and score every trajectory that is new or has changed.
 
@@ -350,11 +298,17 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     from tracegrade_queries.engine import engines
     from tracegrade_queries.engine.connection import open_lake
     from tracegrade_scoring.dimensions.options import given_mapping
+    from tracegrade_scoring.follow.ticks import Ticks
     from tracegrade_scoring.job import run_scoring as job
-    from tracegrade_scoring.job.discovery import TraceFilter
+    from tracegrade_scoring.job.discovery import QUIET_SECS, TraceFilter
     from tracegrade_scoring.own_metrics.in_force import MetricOptions, with_metrics
     from tracegrade_scoring.tasks.specification import weighted
 
+    _check_options(
+        follow,
+        {"--full": full, "--wait": wait, "--dry-run": dry_run, "--why": why, "--strict": strict},
+        {"--every": every, "--then": then, "--stop-after": stop_after},
+    )
     say = partial(echo, err=True)
     opened = open_lake(lake, say)
     specification = _specification(tasks, forget_tasks, fragments, say)
@@ -366,10 +320,24 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     chosen = TraceFilter(since, until, agent, release)
     if dry_run:
         _print_summary(
-            job.preview(opened, specification, chosen=chosen, full=full), summary, say, why=why
+            job.preview(
+                opened,
+                specification,
+                chosen=chosen,
+                full=full,
+                quiet_secs=quiet or QUIET_SECS,
+            ),
+            summary,
+            say,
+            why=why,
         )
         return
     at_work = engines.engine(engine, engines.EngineOptions(say, slots, master))
+    if follow:
+        with at_work as executor:
+            ticks = Ticks(opened, specification, chosen, given, mapping, executor)
+            _follow(opened, ticks, _follow_options(lake, every, quiet, then, stop_after), summary)
+        return
     with _noting_busy(opened, specification, summary), at_work as executor, progress() as show:
         done = job.score(
             opened,
@@ -381,10 +349,70 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
             mapping=mapping,
             executor=executor,
             progress=lambda buckets, of: show(f"scored bucket {buckets} of {of}"),
+            quiet_secs=quiet or QUIET_SECS,
         )
     _print_summary(done, summary, say, why=why)
     if strict:
         _raise_failed_metrics(done)
+
+
+def _check_options(
+    follow: bool, once: "Mapping[str, bool]", continuous: "Mapping[str, object]"
+) -> None:
+    """Refuse options that do not go together.
+
+    Args:
+        follow: Whether the lake is followed.
+        once: Options of a single run, and whether each is given.
+        continuous: Options of a follower; None where one is not given.
+
+    Raises:
+        typer.BadParameter: One is given that has no meaning.
+    """
+    given = once.items() if follow else ((name, it is not None) for name, it in continuous.items())
+    for name in (name for name, is_given in given if is_given):
+        msg = f"{name} {'excludes' if follow else 'needs'} --follow"
+        raise typer.BadParameter(msg)
+
+
+def _follow_options(
+    lake: str,
+    every: float | None,
+    quiet: float | None,
+    then: list[str] | None,
+    stop_after: float | None,
+) -> "FollowOptions":
+    """Return the options of a follower, of the command line where given.
+
+    Raises:
+        BadCommand: A command after each run cannot be run.
+    """
+    from tracegrade_scoring.follow.commands import parse_command
+    from tracegrade_scoring.follow.follower import FollowOptions
+
+    options = FollowOptions(commands=[parse_command(text, lake) for text in then or ()])
+    return options._replace(
+        every_secs=every or options.every_secs,
+        quiet_secs=quiet or options.quiet_secs,
+        stop_after_secs=stop_after or options.stop_after_secs,
+    )
+
+
+def _follow(lake: "Lake", ticks: "Ticks", options: "FollowOptions", summary: Path | None) -> None:
+    """Follow a lake, and print what each scoring run did."""
+    from tracegrade_scoring.follow.follower import follow
+    from tracegrade_scoring.follow.ticks import tick_lines
+    from tracegrade_scoring.job.summary import write_summary
+
+    say = partial(echo, err=True)
+
+    def print_tick(done: "ScoreSummary", secs: float) -> None:
+        for line in tick_lines(done, secs):
+            say(line)
+        if summary is not None:
+            write_summary(summary, done)
+
+    follow(lake, ticks, print_tick, options, say)
 
 
 def _given_prices(file: Path | None, *, forget: bool, listed: bool) -> "Prices | None":

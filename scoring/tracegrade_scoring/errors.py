@@ -39,6 +39,14 @@ class ScoringBusy(ScoringError):
     """Another job is scoring the same lake."""
 
 
+class FollowerBusy(ScoringError):
+    """Another process scores the same lake continuously."""
+
+
+class BadCommand(ScoringError, BadInput):
+    """A command after a tick cannot be run."""
+
+
 class SummaryNotWritten(ScoringError):
     """The file that a run's summary should go to cannot be written."""
 

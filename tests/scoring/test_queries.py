@@ -60,6 +60,7 @@ PARAMETERS = {
     "low": None,
     "match_hash": "y",
     "now_ns": 1,
+    "quiet_ns": 1,
     "release": None,
     "runs": None,
     "since": None,

@@ -71,6 +71,9 @@ class CompactOptions:
     min_age_secs: float = 900.0
     """Minimum age of a file; landing and builds still read newer ones."""
 
+    first_date: str | None = None
+    """Older dates are left alone; None: none is."""
+
 
 class Compacted(NamedTuple):
     """Counts of one compaction, or of its dry run."""
@@ -158,6 +161,7 @@ def plan(
     groups = [
         _plan_date(date, by_date[date], options, now)
         for date in sorted(by_date, key=lambda date: date or "")
+        if date is None or options.first_date is None or date >= options.first_date
     ]
     return [group for group in groups if group]
 

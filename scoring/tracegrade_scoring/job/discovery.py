@@ -95,6 +95,9 @@ class Waiting(NamedTuple):
 
 NOBODY_WAITS: Final = Waiting(0, None)
 
+QUIET_SECS: Final = 600.0
+"""Without a span or log record, after which the runs of a trace no longer wait for their root."""
+
 
 class ScoringScope(NamedTuple):
     """At which dates a run looks."""
@@ -132,6 +135,12 @@ class TracesToScore(NamedTuple):
         found = self.con.sql("SELECT count(*), max(until_ns) FROM waiting_runs").fetchall()
         return Waiting(*found[0])
 
+    def due_ns(self) -> int | None:
+        """Return when the first of these runs no longer waits, ns since 1970; None without any."""
+        found = self.con.sql("SELECT min(until_ns) FROM waiting_runs").fetchall()
+        due_ns: int | None = found[0][0]
+        return due_ns
+
     def noting(
         self, specification: Specification, written: Mapping[str, Collection[ProcessedFile]]
     ) -> LastScoring:
@@ -163,6 +172,7 @@ def unscored(  # noqa: PLR0913 - one for each option of the command
     numbers: Mapping[str, int],
     full: bool,
     now_ns: int | None = None,
+    quiet_secs: float = QUIET_SECS,
 ) -> Iterator[TracesToScore]:
     """Find the traces to score.
 
@@ -175,6 +185,7 @@ def unscored(  # noqa: PLR0913 - one for each option of the command
         full: Score every settled trace, not just new and changed ones.
         now_ns: The time, ns since 1970; None for the clock's. The lake's own time counts if it is
             later.
+        quiet_secs: As for `find_traces`.
     """
     last = last_scoring(lake)
     full = full or _have_lost_rows(numbers)
@@ -191,7 +202,9 @@ def unscored(  # noqa: PLR0913 - one for each option of the command
     con, scope = read_pinned(lake, [table.name for table in READ], connected, (SCORES,))
     with con:
         now = max(newest_receipt(lake), time.time_ns() if now_ns is None else now_ns)
-        traces = find_traces(con, specification, chosen, full=full, now_ns=now)
+        traces = find_traces(
+            con, specification, chosen, full=full, now_ns=now, quiet_secs=quiet_secs
+        )
         are_whole = scope.dates is not None or sums_are_whole(con)
         yield TracesToScore(con, scope, last, traces, are_whole)
 
@@ -306,6 +319,7 @@ def find_traces(
     *,
     full: bool = False,
     now_ns: int,
+    quiet_secs: float = QUIET_SECS,
 ) -> int:
     """Create `waiting_runs`, `unscored_traces`, `traces_to_score`; return how many are scored.
 
@@ -315,6 +329,7 @@ def find_traces(
         chosen: Which traces to score.
         full: As for `unscored`.
         now_ns: The time, ns since 1970.
+        quiet_secs: Without a record of its trace, after which a run no longer waits for its root.
     """
     tasks = list(specification.tasks)
     task_hashes = {"task_id": tasks, "task_hash": [specification.task_hash(id_) for id_ in tasks]}
@@ -327,7 +342,8 @@ def find_traces(
         **hashes(specification),
         **chosen._asdict(),
     }
-    make_table(con, "waiting_runs", query("waiting_runs"), {"now_ns": now_ns})
+    times = {"now_ns": now_ns, "quiet_ns": int(quiet_secs * 1e9)}
+    make_table(con, "waiting_runs", query("waiting_runs"), times)
     by_turn = {"by_turn": specification.gives_turns}
     make_table(con, "conversation_turns", query("conversation_turns"), by_turn)
     put(con, "metric_hashes", _metric_hashes(specification))

@@ -40,6 +40,7 @@ from tracegrade_scoring.job.counts import NOTHING, Counts, read_counts
 from tracegrade_scoring.job.discovery import (
     ALL,
     NOBODY_WAITS,
+    QUIET_SECS,
     TraceFilter,
     TracesToScore,
     Waiting,
@@ -105,6 +106,8 @@ class ScoreSummary(NamedTuple):
     """Model calls that were built and belong to no agent's run, by reason."""
     waiting: Waiting = NOBODY_WAITS
     """Traces of the lake with runs whose root may still come."""
+    due_ns: int | None = None
+    """When the first of these is scored without its root, ns since 1970; None if none waits."""
     fragments: int = 0
     """Traces that were built and are parts of runs elsewhere."""
     copies: Mapping[str, int] = MappingProxyType({})
@@ -144,6 +147,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
     executor: Executor | None = None,
     progress: Progress = lambda done, of: None,
     now_ns: int | None = None,
+    quiet_secs: float = QUIET_SECS,
 ) -> ScoreSummary:
     """Build new trajectories of the lake, and score every trajectory that needs it.
 
@@ -162,6 +166,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
         progress: Called after each bucket.
         now_ns: The time, ns since 1970, which decides what waits for its root; None for the
             clock's.
+        quiet_secs: Without a record of its trace, after which a run is scored without its root.
 
     Raises:
         LeaseLost: On an object store, another job may have taken over the lake.
@@ -182,9 +187,16 @@ def score(  # noqa: PLR0913 - one for each option of the command
         here = min(at_work.slots, workers(WORKER_MB))  # others may be on other machines
         limits = limits_between(BUCKET_MB * here, here)
         with unscored(
-            lake, done.specification, chosen, limits, numbers=before, full=full, now_ns=now_ns
+            lake,
+            done.specification,
+            chosen,
+            limits,
+            numbers=before,
+            full=full,
+            now_ns=now_ns,
+            quiet_secs=quiet_secs,
         ) as found:
-            done = done._replace(waiting=found.waiting())
+            done = done._replace(waiting=found.waiting(), due_ns=found.due_ns())
             if not found.traces and found.sums_are_whole:
                 note_scoring(lake, found.last, found.noting(done.specification, {}))
                 return done
@@ -253,6 +265,7 @@ def preview(
     chosen: TraceFilter = ALL,
     full: bool = False,
     now_ns: int | None = None,
+    quiet_secs: float = QUIET_SECS,
 ) -> ScoreSummary:
     """Return what `score` would do as the lake is now, and write nothing.
 
@@ -262,7 +275,14 @@ def preview(
     limits, numbers = Limits(f"{BUCKET_MB * workers(WORKER_MB)}MB"), run_numbers(lake)
     new = unbuilt(lake, limits)
     with unscored(
-        lake, done.specification, chosen, limits, numbers=numbers, full=full, now_ns=now_ns
+        lake,
+        done.specification,
+        chosen,
+        limits,
+        numbers=numbers,
+        full=full,
+        now_ns=now_ns,
+        quiet_secs=quiet_secs,
     ) as found:
         return done._replace(
             waiting=found.waiting(),

@@ -42,7 +42,7 @@ def summary_lines(done: ScoreSummary, *, why: bool = False) -> Iterator[str]:
     """
     if done.dry_run:
         yield f"would build steps from {done.new_spans:,} new spans; of those already built:"
-    yield from _own_metric_lines(done)
+    yield from own_metric_lines(done)
     verb = "would score" if done.dry_run else "scored"
     yield f"{verb} {done.trajectories:,} trajectories of {done.traces:,} traces"
     yield from _resumed_lines(done.earlier_parts)
@@ -62,7 +62,7 @@ def summary_lines(done: ScoreSummary, *, why: bool = False) -> Iterator[str]:
     yield from _score_lines(done.counts.statuses, why=why)
 
 
-def _own_metric_lines(done: ScoreSummary) -> Iterator[str]:
+def own_metric_lines(done: ScoreSummary) -> Iterator[str]:
     """Yield which metrics of users' own failed or were not run, and why."""
     for name, why in done.failed_metrics.items():
         yield f"metric {name} failed, all others are scored: {visible(why)}"

@@ -1,13 +1,14 @@
 -- Traces with runs that wait for their root: it, or its end, may still come.
 --
 -- An attempt waits as a whole, with its sub-agents; others of its trace do not wait for it. None
--- waits once its trace got nothing for 10 minutes, or was imported.
+-- waits once its trace was quiet for so long, or was imported.
 -- Source: docs/internals/scoring-job.md.
 --
 -- Reads:
 --   trajectories
 -- Parameters:
---   $now_ns  BIGINT  The time, ns since 1970.
+--   $now_ns    BIGINT  The time, ns since 1970.
+--   $quiet_ns  BIGINT  For how long a trace gets nothing until none of its runs waits, ns.
 -- Columns:
 --   trace_id  VARCHAR    One row each.
 --   date      DATE       Date it was first received, UTC.
@@ -21,7 +22,7 @@ WITH RECURSIVE unsettled AS (
   WHERE
     NOT complete
     AND NOT coalesce(imported, TRUE)
-    AND trace_received_ns > $now_ns::BIGINT - 600000000000
+    AND trace_received_ns > $now_ns::BIGINT - $quiet_ns::BIGINT
 ),
 
 members AS (
@@ -52,7 +53,7 @@ attempts AS (
   SELECT
     trace_id,
     min(date) AS date,
-    max(trace_received_ns) + 600000000000 AS until_ns,
+    max(trace_received_ns) + $quiet_ns::BIGINT AS until_ns,
     list(trajectory_id) AS runs
   FROM members
   GROUP BY attempt_id, trace_id

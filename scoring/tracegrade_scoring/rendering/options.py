@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from tracegrade_scoring.rendering.times import WAYS, parse_time
+from tracegrade_scoring.rendering.times import WAYS, parse_length, parse_time
 
 RUNS: Final = "Which runs"
 STATISTICS: Final = "Statistics"
@@ -82,3 +82,15 @@ def utc_time(text: str) -> datetime:
         msg = f"'{text}' is not a time; write {WAYS}"
         raise typer.BadParameter(msg)
     return time
+
+
+def seconds(text: str) -> float:
+    """Return the seconds of a length of time that the user typed.
+
+    Raises:
+        BadParameter: It is not one, or has no length.
+    """
+    if not (secs := parse_length(text)):
+        msg = f"'{text}' is not a length of time; write 30s, 10m, 1h or 7d"
+        raise typer.BadParameter(msg)
+    return secs

@@ -1,4 +1,4 @@
-"""Times that people type: a date, a time, or how long ago."""
+"""Times that people type: a date, a time, how long ago, or a length."""
 
 import re
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
@@ -16,6 +16,15 @@ _DAYS_AGO: Final = {"today": 0, "yesterday": 1}
 _WEEKDAYS: Final = (
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
 )  # fmt: skip
+
+_LENGTH: Final = re.compile(r"(\d{1,6})([smhd])", re.ASCII)
+_SECS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
+
+def parse_length(text: str) -> float | None:
+    """Return the seconds of a length of time such as `30s`, `10m`, `1h` or `7d`; else None."""
+    found = _LENGTH.fullmatch(text)
+    return float(int(found[1]) * _SECS[found[2]]) if found else None
 
 
 def utc_now() -> datetime:

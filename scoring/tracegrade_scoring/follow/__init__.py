@@ -1,0 +1,1 @@
+"""Scores a lake continuously: `tracegrade score --follow`."""

@@ -1,0 +1,69 @@
+"""The scoring runs of one follower, and what it prints of each."""
+
+from collections.abc import Iterator
+
+from tracegrade_lake import Lake
+from tracegrade_queries.costs.pricing import Prices
+from tracegrade_queries.dimensions.labeling import GivenMapping
+from tracegrade_queries.engine.executor import Executor
+from tracegrade_scoring.job.discovery import TraceFilter
+from tracegrade_scoring.job.run_scoring import Progress, ScoreSummary, score
+from tracegrade_scoring.job.summary import own_metric_lines
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.tasks import Specification
+
+
+class Ticks:
+    """Scores with what the command line gave, and then with what the lake keeps.
+
+    So another job can give the lake other tasks or prices while it is followed.
+    """
+
+    def __init__(
+        self,
+        lake: Lake,
+        specification: Specification,
+        chosen: TraceFilter,
+        prices: Prices | None,
+        mapping: GivenMapping | None,
+        executor: Executor | None,
+    ) -> None:
+        """Score nothing yet; the arguments are those of `score`."""
+        self._lake = lake
+        self._specification = specification
+        self._chosen = chosen
+        self._prices = prices
+        self._mapping = mapping
+        self._executor = executor
+
+    def __call__(self, now_ns: int, quiet_secs: float, progress: Progress) -> ScoreSummary:
+        """Score what is new; the arguments are those of `score`."""
+        done = score(
+            self._lake,
+            self._specification,
+            chosen=self._chosen,
+            prices=self._prices,
+            mapping=self._mapping,
+            executor=self._executor,
+            progress=progress,
+            now_ns=now_ns,
+            quiet_secs=quiet_secs,
+        )
+        metrics = {"metrics": self._specification.metrics}  # stored ones run only where trusted
+        self._specification = Specification().model_copy(update=metrics)
+        self._prices = self._mapping = None
+        return done
+
+
+def tick_lines(done: ScoreSummary, secs: float) -> Iterator[str]:
+    """Yield what a tick scored and what waits, and which metrics of users' own failed.
+
+    Args:
+        done: What the tick did.
+        secs: That it took.
+    """
+    runs, traces = words.count(done.trajectories, "run"), words.count(done.traces, "trace")
+    yield f"scored {runs} of {traces} in {secs:.1f} s"
+    if done.waiting.until_ns is not None:
+        yield words.waiting(done.waiting.traces, "trace", done.waiting.until_ns)
+    yield from own_metric_lines(done)
