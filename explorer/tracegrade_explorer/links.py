@@ -105,6 +105,16 @@ def issue_form(key: str, form: str) -> str:
     return f"/issues/{quote(key, safe='')}.{form}"
 
 
+def alert(alert_id: str) -> str:
+    """Return the address of an alert."""
+    return f"/alerts/{part(alert_id)}"
+
+
+def alert_form(alert_id: str, form: str) -> str:
+    """Return the address of an alert for programs: json or csv."""
+    return f"/alerts/{quote(alert_id, safe='')}.{form}"
+
+
 def conversation(conversation_id: str) -> str:
     """Return the address of a conversation."""
     return f"/conversations/{part(conversation_id)}"

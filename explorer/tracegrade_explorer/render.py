@@ -34,6 +34,7 @@ PAGES: Final = (
     ("/conversations", "Conversations", "g c"),
     ("/releases", "Releases", "g e"),
     ("/issues", "Issues", "g i"),
+    ("/alerts", "Alerts", "g a"),
     ("/tasks", "Tasks", "g t"),
     ("/money", "Money", "g m"),
     ("/trends", "Trends", "g d"),
@@ -81,6 +82,7 @@ def render_html(document: PageContent, request: PageRequest) -> bytes:
         "pairs": request.pairs if _fits_address(request.pairs) else None,
         "scheme": request.scheme,
         "labeler": request.labeler,
+        "firing": request.freshness.firing,
     }
     return template.render({**common, **document.view}).encode("utf-8", "replace")
 
@@ -147,7 +149,7 @@ def render_error(error_page: ErrorPage) -> bytes:
         )
         for position in range(len(error_page.pairs))
     ]
-    view = {**error_page._asdict(), "without": without, "labeler": ""}
+    view = {**error_page._asdict(), "without": without, "labeler": "", "firing": 0}
     return template.render(view).encode("utf-8", "replace")
 
 

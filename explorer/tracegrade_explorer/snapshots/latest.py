@@ -18,6 +18,8 @@ from tracegrade_explorer.snapshots.snapshot import LakeSnapshot, lake_state, tak
 from tracegrade_lake import Lake
 from tracegrade_queries.build.discovery import unbuilt_spans
 from tracegrade_queries.engine.connection import Limits
+from tracegrade_watch.schema import ALERTS
+from tracegrade_watch.stored import read_alerts
 
 CHECK_EVERY_SECS: Final = 5.0
 """Between two looks for a newer scoring run; one takes some ten milliseconds."""
@@ -40,6 +42,10 @@ class Freshness(NamedTuple):
     """Version of the raw spans; None if there are none."""
     unbuilt: int
     """Spans and log records that a build would find new; 0 if builds follow at once."""
+    alerts_version: int | None = None
+    """Version of the alerts; None if there are none."""
+    firing: int = 0
+    """Alerts that fire, and that no person has acknowledged."""
 
 
 class LatestSnapshot:
@@ -153,9 +159,18 @@ class LatestSnapshot:
     def _refresh_spans(self) -> None:
         if self.lake.version("raw_spans") != self.freshness.version:
             self.freshness = self._read_freshness()
+        elif self.lake.version(ALERTS.name) != self.freshness.alerts_version:
+            self.freshness = self._with_alerts(self.freshness)
 
     def _read_freshness(self) -> Freshness:
         version = self.lake.version("raw_spans")
         if version is None or self._is_built or not self.lake.is_local:
-            return Freshness(version, 0)
-        return Freshness(version, unbuilt_spans(self.lake, LIMITS))
+            return self._with_alerts(Freshness(version, 0))
+        return self._with_alerts(Freshness(version, unbuilt_spans(self.lake, LIMITS)))
+
+    def _with_alerts(self, freshness: Freshness) -> Freshness:
+        version = self.lake.version(ALERTS.name)
+        if version is None:
+            return freshness
+        firing = sum(alert.state == "firing" for alert in read_alerts(self.lake))
+        return freshness._replace(alerts_version=version, firing=firing)

@@ -221,7 +221,7 @@
     z: click("[data-undo]"),
   } : {};
 
-  const PLACES = { n: "/", o: "/", r: "/runs", c: "/conversations", e: "/releases", i: "/issues", t: "/tasks", m: "/money", d: "/trends", f: "/search", s: "/sql" };
+  const PLACES = { n: "/", o: "/", r: "/runs", c: "/conversations", e: "/releases", i: "/issues", a: "/alerts", t: "/tasks", m: "/money", d: "/trends", f: "/search", s: "/sql" };
   const KEYS = {
     j: () => step(1), k: () => step(-1), J: () => jump(1), K: () => jump(-1), Enter: open,
     e: among("finding", 1), E: among("finding", -1), n: among("difference", 1), N: among("difference", -1),

@@ -1,0 +1,1 @@
+"""Pages of alerts: changes that the rules of `tracegrade watch` found."""
