@@ -22,7 +22,7 @@ from tracegrade_scoring.tasks import Specification
 
 pytestmark = needs_chromium
 ALL = (
-    "/", "/runs", "/issues", "/tasks", "/releases", "/trends", "/search", "/search?text=e", "/sql",
+    "/", "/runs", "/issues", "/alerts", "/tasks", "/releases", "/trends", "/search", "/search?text=e", "/sql",
     "/sql/tool_error_rates", "/money?window=all", "/money?window=all&by=model", "/kills",
 )  # fmt: skip
 OF_SAMPLE = (

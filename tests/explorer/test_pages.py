@@ -27,6 +27,7 @@ PAGES = (
     f"/runs/{LOOPED}",
     f"/runs/{LOOPED}/spans",
     f"/compare?a={LOOPED}&b=t13",
+    "/alerts",
     "/issues",
     "/tasks",
     "/tasks/malformed-header",

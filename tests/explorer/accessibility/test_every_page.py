@@ -89,7 +89,7 @@ def addresses(runs: RunsOfPages) -> list[str]:
         f"/runs/{runs.failed}", f"/runs/{runs.solved}", f"/runs/{runs.team}",
         f"/runs/{runs.failed}/spans", f"/runs/{runs.killed}/kill", f"/runs/{runs.failed}/kill",
         f"/compare?a={runs.failed}&b={runs.solved}", "/queue?order=newest", "/queue?agent=absent",
-        "/issues", f"/issues/{runs.issue}", "/releases",
+        "/issues", f"/issues/{runs.issue}", "/alerts", "/releases",
         "/releases?agent=order-desk&base=1.0&candidate=1.1", "/kills", "/money",
         "/money?window=all&by=model", "/tasks", "/tasks/cancel-shipped", "/trends",
         "/conversations", f"/conversations/{quote(CONVERSATION, safe='')}",
