@@ -22,8 +22,9 @@ from tracegrade_scoring.tasks import Specification
 
 pytestmark = needs_chromium
 ALL = (
-    "/", "/runs", "/issues", "/alerts", "/tasks", "/releases", "/trends", "/search", "/search?text=e", "/sql",
-    "/sql/tool_error_rates", "/money?window=all", "/money?window=all&by=model", "/kills",
+    "/", "/runs", "/issues", "/alerts", "/tasks", "/releases", "/trends", "/search",
+    "/search?text=e", "/sql", "/sql/tool_error_rates", "/money?window=all",
+    "/money?window=all&by=model", "/kills",
 )  # fmt: skip
 OF_SAMPLE = (
     *ALL, f"/runs/{LOOPED}", f"/runs/{LOOPED}/spans", f"/compare?a={LOOPED}&b=t13",
