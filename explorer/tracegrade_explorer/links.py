@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 from urllib.parse import quote, urlencode
 
-from tracegrade_explorer.filters.grammar import Filter, Range, to_query
+from tracegrade_explorer.filters.grammar import Filter, Range
 
 FORMS: Final = ("json", "csv", "parquet", "html")
 """Possible suffixes of an address; `html` means that a dot in the name is not a suffix."""
@@ -22,7 +22,7 @@ def with_query(path: str, pairs: Iterable[tuple[str, str]]) -> str:
 
 def filtered(path: str, run_filter: Filter | None) -> str:
     """Return an address with a filter."""
-    found = to_query(run_filter) if run_filter else ""
+    found = run_filter.query if run_filter else ""
     return f"{path}?{found}" if found else path
 
 

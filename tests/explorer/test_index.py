@@ -249,7 +249,7 @@ def test_previous_and_next_walk_the_list(con: DuckDBPyConnection, query: str) ->
 def test_facets_add_up_to_the_list(con: DuckDBPyConnection, rows: list[Row]) -> None:
     """Of each facet the counts are the filter's; of lists they are those of plain Python."""
     wanted = parse_query("tsa=..")
-    found = read_matching(con, "facets", wanted, parameters={"names": 1_000, "dimensions": ""})
+    found = read_matching(con, "facets", wanted, parameters={"names": 1_000})
     lists = [row for row in found if row["facet"] in LISTS]
     sums = Counter[str]()
     for row in found:
@@ -276,9 +276,7 @@ def test_failed_runs_are_grouped_by_their_first_reason(
 ) -> None:
     """Each failed run is in one group, whose address lists these runs; no other run is in any."""
     failed = [row for row in rows if row["outcome"] == "failed" and row["reason"] is not None]
-    found = read_matching(
-        con, "facets", parse_query("level=all"), parameters={"names": 1_000, "dimensions": ""}
-    )
+    found = read_matching(con, "facets", parse_query("level=all"), parameters={"names": 1_000})
     groups = {row["name"]: row["runs"] for row in found if row["facet"] == "reason"}
 
     assert groups == Counter(row["reason"] for row in failed)

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, tzinfo
+from functools import cached_property
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
@@ -142,7 +143,12 @@ class Filter:
         """Return the filter with changes, from the beginning of its list."""
         return replace(self, **{"after": None, **changes})  # type: ignore[arg-type]
 
-    @property
+    @cached_property
+    def query(self) -> str:
+        """The part of an address behind the question mark; '' if every run is meant."""
+        return urlencode(to_pairs(self))
+
+    @cached_property
     def runs_alone(self) -> "Filter":
         """The choice and order of runs, without the choice of columns."""
         return replace(self, after=None, columns=COLUMNS)
@@ -205,11 +211,6 @@ def parse_query(text: str) -> Filter:
 def to_pairs(run_filter: Filter) -> list[tuple[str, str]]:
     """Return the parameters of an address, in a fixed order, without defaults."""
     return [*_pairs(run_filter)]
-
-
-def to_query(run_filter: Filter) -> str:
-    """Return the part of an address behind the question mark; '' if every run is meant."""
-    return urlencode(to_pairs(run_filter))
 
 
 def number_text(value: float) -> str:

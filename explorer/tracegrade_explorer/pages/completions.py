@@ -19,6 +19,7 @@ from tracegrade_explorer.filters.grammar import (
 )
 from tracegrade_explorer.filters.typed import TypedWord, typed_words, written
 from tracegrade_explorer.pages.cells import metrics_of
+from tracegrade_explorer.pages.facets import facet_rows
 from tracegrade_explorer.pages.runs import LABELS, label_of
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse
 from tracegrade_explorer.snapshots.snapshot import Row, read_cached, read_matching
@@ -140,8 +141,7 @@ def _rows(request: PageRequest, run_filter: Filter, word: TypedWord) -> list[Row
     if word.key == "conversation":
         looked_for = {"names": CHOICES, "part": word.value}
         return read_matching(request.con, "conversation_names", run_filter, parameters=looked_for)
-    rows = read_cached(request.snapshot, request.con, "facets", run_filter, names=NAMES,
-                       dimensions=",".join(request.snapshot.dimensions))  # fmt: skip
+    rows = facet_rows(request, request.con, run_filter, NAMES)
     return [row for row in rows if row["facet"] == word.key]
 
 

@@ -101,9 +101,10 @@ def _names(request: PageRequest, by: str) -> Iterator[str]:
     """Yield the values of a dimension, those of most runs first."""
     if by:
         rows = read_cached(
-            request.snapshot, request.con, "facets", Filter(), names=MOST_NAMES, dimensions=by
-        )
-        yield from (row["name"] for row in rows if row["facet"] == by and row["name"] is not None)
+            request.snapshot, request.con, "dimension_facets", Filter(),
+            names=MOST_NAMES, dimensions=by,
+        )  # fmt: skip
+        yield from (row["name"] for row in rows if row["name"] is not None)
 
 
 def _decided_kills(

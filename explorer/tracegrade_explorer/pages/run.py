@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from tracegrade_explorer import links
 from tracegrade_explorer.errors import BadFilter, PageMissing
-from tracegrade_explorer.filters.grammar import Filter, to_pairs, to_query
+from tracegrade_explorer.filters.grammar import Filter, to_pairs
 from tracegrade_explorer.issues.known import chips_of_run
 from tracegrade_explorer.json_text import indented, is_json
 from tracegrade_explorer.kills.links import lines_of_run
@@ -426,7 +426,7 @@ def _has_success(request: PageRequest, timeline: Timeline) -> bool:
     names = {"agent": (run.agent_name,), "task": (run.task_id,), "outcome": ("succeeded",)}
     own = timeline.score("success")
     succeeded = Filter(names, level="all")
-    key = ("count_runs", to_query(succeeded))
+    key = ("count_runs", succeeded.query)
     count: int = request.snapshot.cached(key, lambda: count_runs(request.con, succeeded))
     return count > bool(own and own.value == 1)
 

@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
@@ -17,7 +18,6 @@ from tracegrade_explorer.filters.grammar import (
     Range,
     number_text,
     to_pairs,
-    to_query,
 )
 from tracegrade_explorer.filters.typed import typed_pairs
 from tracegrade_explorer.issues.known import IssueChip, news_of_runs
@@ -32,6 +32,8 @@ from tracegrade_explorer.pages.cells import (
     outcome_cell,
     state_cell,
 )
+from tracegrade_explorer.pages.facets import facet_rows
+from tracegrade_explorer.parallel import parallel
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, Redirect
 from tracegrade_explorer.snapshots.rows import FACTS, STATE, count_runs, find_run, runs_page
 from tracegrade_explorer.snapshots.snapshot import Row, read, read_cached
@@ -129,32 +131,49 @@ def runs(request: PageRequest) -> PageResponse:
         )
     if request.form == "csv":
         return _table(request, run_filter)
-    page = runs_page(request.con, run_filter)
-    count, total = _count(request, run_filter), _count(request, Filter())
-    after = page.rows[-1]["trajectory_id"] if page.more else None
-    data = {"filter": to_query(run_filter), "runs": count, "of": total, "after": after,
-            "rows": page.rows}  # fmt: skip
     if request.form == "json":
-        return PageContent("runs", "Runs", {}, data, _columns(run_filter))
-    metrics = metrics_of(request)
-    news = news_of_runs(request, [row["seq"] for row in page.rows])
-    view = {
+        return PageContent("runs", "Runs", {}, _data(request, run_filter), _columns(run_filter))
+    facets = partial(facet_rows, request, request.cursor_of_lake(), run_filter, FACET_NAMES)
+    tasks: dict[str, Callable[[], Any]] = {
+        "facets": facets, "view": partial(_view, request, run_filter),
+    }  # fmt: skip
+    made = parallel(tasks)
+    view = {**made["view"], "facets": [*_facets(made["facets"], request, run_filter)]}
+    return PageContent("runs", "Runs", view, None, _columns(run_filter))
+
+
+def _data(request: PageRequest, run_filter: Filter) -> dict[str, Any]:
+    """Return the rows of the page, how many runs there are, and where its following begins."""
+    page = runs_page(request.con, run_filter)
+    return {
+        "filter": run_filter.query,
+        "runs": _count(request, run_filter),
+        "of": _count(request, Filter()),
+        "after": page.rows[-1]["trajectory_id"] if page.more else None,
+        "rows": page.rows,
+    }
+
+
+def _view(request: PageRequest, run_filter: Filter) -> dict[str, Any]:
+    """Return what the page shows, but for its facets."""
+    data = _data(request, run_filter)
+    metrics, after = metrics_of(request), data["after"]
+    news = news_of_runs(request, [row["seq"] for row in data["rows"]])
+    return {
         "run_filter": run_filter,
-        "count": count,
-        "total": total,
+        "count": data["runs"],
+        "total": data["of"],
         "chips": [*chips(run_filter, metrics)],
         "headings": [*_headings(run_filter, metrics)],
-        "rows": [_row(row, run_filter, metrics, news.get(row["seq"])) for row in page.rows],
-        "facets": [*_facets(request, run_filter, count)],
+        "rows": [_row(row, run_filter, metrics, news.get(row["seq"])) for row in data["rows"]],
         "histograms": [*_histograms(request, run_filter)],
         "following": links.runs(run_filter.beginning_after(after)) if after else "",
         "first": links.runs(run_filter.beginning_after(None)) if run_filter.after else "",
         "hidden": _hidden(run_filter),
         "kept": to_pairs(run_filter.beginning_after(None)),
         "metrics": [*_choices(metrics)],
-        "query": to_query(run_filter),
+        "query": run_filter.query,
     }
-    return PageContent("runs", "Runs", view, data, _columns(run_filter))
 
 
 def _typed_id(request: PageRequest, typed: str) -> str | None:
@@ -175,7 +194,7 @@ def _count(request: PageRequest, run_filter: Filter) -> int:
     """Return how many runs a filter has, wherever its list begins."""
     if run_filter.state is not None:
         return count_runs(request.con, run_filter)
-    key = ("count_runs", to_query(run_filter.conditions_alone))
+    key = ("count_runs", run_filter.conditions_alone.query)
     count: int = request.snapshot.cached(key, lambda: count_runs(request.con, run_filter))
     return count
 
@@ -330,21 +349,13 @@ def _row(
     }
 
 
-def _facets(request: PageRequest, run_filter: Filter, count: int) -> Iterator[Facet]:
+def _facets(rows: list[Row], request: PageRequest, run_filter: Filter) -> Iterator[Facet]:
     """Yield the names of the runs; a chosen name leads to the list without it."""
+    count = _count(request, run_filter)
     found: dict[str, list[Row]] = {}
-    dimensions = request.snapshot.dimensions
-    rows = read_cached(
-        request.snapshot,
-        request.con,
-        "facets",
-        run_filter,
-        names=FACET_NAMES,
-        dimensions=",".join(dimensions),
-    )
     for row in rows:
         found.setdefault(row["facet"], []).append(row)
-    for key in (*NAMED, *dimensions):
+    for key in (*NAMED, *request.snapshot.dimensions):
         names = found.get(key, [])
         if names and (len(names) > 1 or names[0]["name"] is not None):
             facet_names = [_facet_name(run_filter, key, row, count) for row in names]
@@ -363,7 +374,7 @@ def _facet_name(run_filter: Filter, key: str, row: Row, count: int) -> FacetName
         row["runs"],
         links.runs(other(key, row["name"])),
         chosen,
-        bar(row["runs"] / count),
+        bar(row["runs"] / max(row["runs"], count)),
     )
 
 

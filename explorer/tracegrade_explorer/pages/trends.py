@@ -53,9 +53,7 @@ def trends(request: PageRequest) -> PageResponse:
         run_filter = run_filter.replaced(counted=True)
     known = metrics.get(metric)
     task_means = known is not None and known.kind is Kind.TASK_MEAN
-    rows = read_added_up(
-        request.con, "trend", run_filter, metric, days=PARTS[by], task_means=task_means
-    )
+    rows = _points(request, run_filter, metric, days=PARTS[by], task_means=task_means)
     is_share = known is not None and known.scale is Scale.SHARE
     query = TrendQuery(run_filter, label_of(metric, metrics), is_share, by)
     view = {
@@ -76,6 +74,23 @@ def trends(request: PageRequest) -> PageResponse:
     data = {"metric": metric, "by": by, "rows": rows}
     columns = ["date", "release", "runs", "measured", "units", "value", "spread"]
     return PageContent("trends", f"{query.label} over time", view, data, columns, rows)
+
+
+def _points(
+    request: PageRequest, run_filter: Filter, metric: str, *, days: int, task_means: bool
+) -> list[Row]:
+    """Return the points of all releases; runs of a state are read each time, since it passes."""
+
+    def made() -> list[Row]:
+        return read_added_up(
+            request.con, "trend", run_filter, metric, days=days, task_means=task_means
+        )
+
+    if run_filter.state is not None:
+        return made()
+    key = ("trend", run_filter.conditions_alone.query, metric, days)
+    points: list[Row] = request.snapshot.cached(key, made)
+    return points
 
 
 def _largest(rows: list[Row]) -> list[str | None]:

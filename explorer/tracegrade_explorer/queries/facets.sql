@@ -6,11 +6,10 @@
 -- Reads:
 --   matching_runs
 -- Parameters:
---   $names       BIGINT   Maximum for each facet.
---   $dimensions  VARCHAR  Dimensions of the mapping file that are facets, with commas between.
+--   $names  BIGINT  Maximum for each facet.
 -- Columns:
 --   facet  VARCHAR  agent | release | task | category | run_mode | outcome | failure | reason |
---                   dialect | model | tool | a dimension of the mapping file.
+--                   dialect | model | tool.
 --   name   VARCHAR  NULL: not known. One row for each facet and name.
 --   runs   BIGINT   With this name; all together are the filter's but for failure,
 --                   reason, dialect, model and tool.
@@ -30,7 +29,8 @@ FROM (
       WHEN grouping(task_id) = 0 THEN 'task'
       WHEN grouping(task_category) = 0 THEN 'category'
       WHEN grouping(run_mode) = 0 THEN 'run_mode'
-      ELSE 'outcome'
+      WHEN grouping(outcome) = 0 THEN 'outcome'
+      ELSE 'reason'
     END AS facet,
     coalesce(
       agent_name::VARCHAR,
@@ -38,14 +38,16 @@ FROM (
       task_id::VARCHAR,
       task_category::VARCHAR,
       run_mode::VARCHAR,
-      outcome::VARCHAR
+      outcome::VARCHAR,
+      reason
     ) AS name,
     count(*) AS runs
   FROM matching_runs
   GROUP BY
     GROUPING SETS (
-      (agent_name), (release), (task_id), (task_category), (run_mode), (outcome)
+      (agent_name), (release), (task_id), (task_category), (run_mode), (outcome), (reason)
     )
+  HAVING grouping(reason) = 1 OR reason IS NOT NULL
   UNION ALL
   SELECT
     'failure' AS facet,
@@ -58,14 +60,6 @@ FROM (
   ) AS modes_of_runs
   WHERE mode <> 'unclassified'
   GROUP BY mode
-  UNION ALL
-  SELECT
-    'reason' AS facet,
-    reason AS name,
-    count(*) AS runs
-  FROM matching_runs
-  WHERE reason IS NOT NULL
-  GROUP BY reason
   UNION ALL
   SELECT
     'dialect' AS facet,
@@ -87,20 +81,6 @@ FROM (
     count(*) AS runs
   FROM (SELECT unnest(tools) AS tool FROM matching_runs) AS tools_of_runs
   GROUP BY tool
-  UNION ALL
-  SELECT
-    dimension AS facet,
-    name,
-    count(*) AS runs
-  FROM (
-    SELECT
-      listed.dimension,
-      matching_runs.dimensions[listed.dimension] AS name
-    FROM matching_runs
-    CROSS JOIN (SELECT unnest(string_split($dimensions, ',')) AS dimension) AS listed
-    WHERE listed.dimension <> ''
-  ) AS values_of_runs
-  GROUP BY dimension, name
 ) AS counted
 QUALIFY row_number() OVER (PARTITION BY facet ORDER BY runs DESC, name ASC) <= $names
 ORDER BY facet ASC, runs DESC, name ASC;

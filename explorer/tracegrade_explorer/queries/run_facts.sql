@@ -43,6 +43,7 @@
 --   running_until         TIMESTAMP  End of its running state, UTC; NULL if it has an end.
 --   silent_until          TIMESTAMP  End of its silent state, UTC; NULL if it has an end.
 --   awaits_score          BOOLEAN    It has an end, and no scoring run has read it yet.
+--   turn_count            INTEGER    Turns of a conversation; at least 1.
 --   step_count            INTEGER    Steps of every kind.
 --   tool_call_count       INTEGER    Tool calls.
 --   error_count           INTEGER    Tool calls with status error or not_executed.
@@ -186,6 +187,7 @@ SELECT
   AND runs.kill_point IS NULL
   AND runs.is_fragment IS NOT TRUE
   AND scored_runs.trajectory_id IS NULL AS awaits_score,
+  coalesce(runs.turn_count, 1)::INTEGER AS turn_count,
   runs.step_count,
   runs.tool_call_count,
   runs.error_count,

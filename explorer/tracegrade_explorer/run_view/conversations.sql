@@ -4,7 +4,6 @@
 --   counted_verdicts
 --   matching_runs
 --   run_index
---   trajectories
 -- Parameters:
 --   $rows  BIGINT  Conversations at most.
 -- Columns:
@@ -26,53 +25,85 @@
 -- Order:
 --   start_time DESC NULLS LAST, name
 SELECT
-  runs.name,
-  count(*) AS runs,
-  sum(runs.turn_count)::BIGINT AS turns,
-  arg_min(runs.request, (coalesce(runs.start_time, '9999-12-31'), runs.trajectory_id))
-    AS first_words,
-  arg_min(runs.agent_name, (coalesce(runs.start_time, '9999-12-31'), runs.trajectory_id))
-    AS agent_name,
-  arg_min(runs.release, (coalesce(runs.start_time, '9999-12-31'), runs.trajectory_id)) AS release,
-  min(runs.start_time) AS start_time,
-  sum(coalesce(runs.tool_call_count, 0))::BIGINT AS calls,
-  sum(coalesce(runs.error_count, 0))::BIGINT AS failed,
+  shown.name,
+  any_value(shown.runs) AS runs,
+  any_value(shown.turns) AS turns,
+  arg_min(shown.request, shown.place) AS first_words,
+  arg_min(shown.agent_name, shown.place) AS agent_name,
+  arg_min(shown.release, shown.place) AS release,
+  any_value(shown.first_time) AS start_time,
+  sum(coalesce(shown.tool_call_count, 0))::BIGINT AS calls,
+  sum(coalesce(shown.error_count, 0))::BIGINT AS failed,
   -- An import that makes times up gives durations, too.
   if(
-    count(runs.start_time) = count(*) AND count(runs.duration_ms) = count(*),
-    sum(runs.duration_ms), NULL
+    count(shown.start_time) = count(*) AND count(shown.duration_ms) = count(*),
+    sum(shown.duration_ms ORDER BY shown.place), NULL
   ) AS duration_ms,
-  if(count(runs.cost_usd) = count(*), sum(runs.cost_usd), NULL) AS cost_usd,
+  if(count(shown.cost_usd) = count(*), sum(shown.cost_usd ORDER BY shown.place), NULL) AS cost_usd,
   CASE
-    WHEN bool_or(runs.outcome = 'failed') THEN 'failed'
-    WHEN count(runs.outcome) = count(*) THEN 'succeeded'
+    WHEN bool_or(shown.outcome = 'failed') THEN 'failed'
+    WHEN count(shown.outcome) = count(*) THEN 'succeeded'
   END AS outcome,
   CASE
     WHEN bool_or(labels.bad) THEN 'bad'
     WHEN bool_or(labels.good) THEN 'good'
     WHEN count(labels.trajectory_id) > 0 THEN 'unsure'
   END AS label,
-  count(*) OVER () AS total
+  any_value(shown.total) AS total
 FROM (  -- noqa: ST05
   SELECT
+    newest.name,
+    newest.runs,
+    newest.turns,
+    newest.first_time,
+    newest.total,
     run_index.trajectory_id,
-    coalesce(run_index.conversation_id::VARCHAR, run_index.trajectory_id) AS name,
-    coalesce(trajectories.turn_count, 1) AS turn_count,
     run_index.request,
     run_index.agent_name::VARCHAR AS agent_name,
     run_index.release::VARCHAR AS release,
+    (coalesce(run_index.start_time, '9999-12-31'), run_index.trajectory_id) AS place,
     run_index.start_time,
     run_index.tool_call_count,
     run_index.error_count,
     run_index.duration_ms,
     run_index.cost_usd,
     run_index.outcome::VARCHAR AS outcome
-  FROM matching_runs
-  INNER JOIN run_index ON matching_runs.trajectory_id = run_index.trajectory_id
-  INNER JOIN trajectories
-    ON run_index.trajectory_id = trajectories.trajectory_id AND run_index.date = trajectories.date
-  WHERE run_index.parent_trajectory_id IS NULL
-) AS runs
+  FROM (
+    SELECT
+      name,
+      runs,
+      turns,
+      first_time,
+      total,
+      unnest(places) AS seq
+    FROM (
+      -- A lake may have far more conversations than a page: the rest is read of those shown alone.
+      SELECT
+        name,
+        count(*) AS runs,
+        sum(turn_count)::BIGINT AS turns,
+        min(start_time) AS first_time,
+        count(*) OVER () AS total,
+        list(seq) AS places
+      FROM (
+        SELECT
+          run_index.seq,
+          coalesce(run_index.conversation_id, run_index.trajectory_id) AS name,
+          run_index.turn_count,
+          run_index.start_time
+        FROM run_index
+        WHERE
+          run_index.parent_trajectory_id IS NULL
+          AND run_index.seq IN (SELECT matching_runs.seq FROM matching_runs)
+      ) AS members
+      GROUP BY name
+      HAVING sum(turn_count) > 1
+      ORDER BY first_time DESC NULLS LAST, name ASC
+      LIMIT $rows
+    ) AS conversations
+  ) AS newest
+  INNER JOIN run_index ON newest.seq = run_index.seq
+) AS shown
 LEFT JOIN (  -- noqa: ST05
   SELECT
     trajectory_id,
@@ -82,8 +113,6 @@ LEFT JOIN (  -- noqa: ST05
   WHERE subject = 'success' AND starts_with(source, 'human:')
   GROUP BY trajectory_id
 ) AS labels
-  ON runs.trajectory_id = labels.trajectory_id
-GROUP BY runs.name
-HAVING sum(runs.turn_count) > 1
-ORDER BY start_time DESC NULLS LAST, runs.name ASC
-LIMIT $rows;
+  ON shown.trajectory_id = labels.trajectory_id
+GROUP BY shown.name
+ORDER BY start_time DESC NULLS LAST, shown.name ASC;

@@ -11,7 +11,7 @@ import duckdb
 from duckdb import DuckDBPyConnection
 
 from tracegrade_explorer.filters.conditions import keep_requests, matching_runs
-from tracegrade_explorer.filters.grammar import KEYS, Filter, to_query
+from tracegrade_explorer.filters.grammar import KEYS, Filter
 from tracegrade_explorer.snapshots.dates import Dates
 from tracegrade_explorer.snapshots.index import build_index
 from tracegrade_explorer.snapshots.metric_parts import metric_parts
@@ -226,7 +226,7 @@ def read_cached(
         return read_matching(
             con, name, run_filter.conditions_alone, measured=measured, parameters=parameters
         )
-    key = (name, to_query(run_filter.conditions_alone), measured, *parameters.items())
+    key = (name, run_filter.conditions_alone.query, measured, *parameters.items())
     found: list[Row] = snapshot.cached(
         key,
         lambda: read_matching(
