@@ -13,6 +13,7 @@ PACKAGES: Final = (
     "tracegrade_testing",
     "tracegrade_send",
     "tracegrade_watch",
+    "tracegrade_ci",
     "tracegrade_harness",
     "tracegrade_explorer",
 )

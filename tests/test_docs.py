@@ -34,6 +34,7 @@ PACKAGES = {
     "tracegrade_testing": "scoring",
     "tracegrade_send": "scoring",
     "tracegrade_watch": "scoring",
+    "tracegrade_ci": "scoring",
 }
 
 
@@ -88,6 +89,7 @@ PACKAGE_FOLDERS = (
     "scoring/tracegrade_judges",
     "scoring/tracegrade_send",
     "scoring/tracegrade_watch",
+    "scoring/tracegrade_ci",
 )
 SHORT = [ROOT / folder / "README.md" for folder in PACKAGE_FOLDERS]
 """READMEs of folders for who changes the code; users read the pages below `docs/`."""

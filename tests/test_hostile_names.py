@@ -221,6 +221,31 @@ def _calls_of_sending(place: Place) -> Mapping[Path_, Sequence[Call]]:
     }
 
 
+def _calls_of_ci(place: Place) -> Mapping[Path_, Sequence[Call]]:
+    """Return how the commands for CI systems are called."""
+    of_lake, of_scored = ("--lake", place.lake("lake")), ("--lake", place.lake("scored"))
+    nothing, comment = place / "nothing", place / "comment"
+    checked = (*of_lake, "--baseline", nothing, "--candidate", NAME)
+    return {
+        ("ci", "baseline"): [
+            (*of_scored, "--release", NAME, "--out", place / "baseline"),
+            (*of_scored, "--release", f"no{NAME}", "--out", place / "baseline"),
+            (*of_scored, "--release", NAME, "--out", place.root),
+        ],
+        ("ci", "check"): [
+            (*checked, "--markdown", comment),
+            (*checked, "--fail-on", NAME),
+            (*checked, "--name", NAME),
+            (*checked, "--junit", nothing / "x"),
+            (*of_lake, "--baseline", nothing, "--candidate", f"no{NAME}"),
+        ],
+        ("ci", "comment"): [
+            ("--markdown", nothing, "--repository", "a/b", "--pull-request", 1),
+            ("--markdown", comment, "--repository", NAME, "--pull-request", 1),
+        ],
+    }
+
+
 def _calls_of_the_harness(place: Place) -> Mapping[Path_, Sequence[Call]]:
     """Return how the commands of suites and journals are called."""
     of_lake, of_scored = ("--lake", place.lake("lake")), ("--lake", place.lake("scored"))
@@ -253,6 +278,7 @@ def _calls(place: Place) -> Mapping[Path_, Sequence[Call]]:
         **_calls_of_lakes(place),
         **_calls_of_scores(place),
         **_calls_of_sending(place),
+        **_calls_of_ci(place),
         **_calls_of_the_harness(place),
         ("mcp",): [("--lake", nothing)],
         ("run",): [("--", NAME)],

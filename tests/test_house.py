@@ -23,6 +23,7 @@ PACKAGES = (
     "scoring/tracegrade_testing",
     "scoring/tracegrade_send",
     "scoring/tracegrade_watch",
+    "scoring/tracegrade_ci",
 )
 FOLDERS = (*PACKAGES, "demo", "docgen", "tests")
 MAX_LINES = 500

@@ -30,6 +30,7 @@ FOLDERS: Final[Mapping[str, str]] = {
     "scoring/tracegrade_testing": "testing",
     "scoring/tracegrade_send": "send",
     "scoring/tracegrade_watch": "watch",
+    "scoring/tracegrade_ci": "ci",
     "demo": "demo",
 }
 """The folder below `tests` that mirrors each package."""

@@ -24,6 +24,7 @@ PARTS: Final = {
     "scoring/tracegrade_testing": "testing",
     "scoring/tracegrade_send": "send",
     "scoring/tracegrade_watch": "watch",
+    "scoring/tracegrade_ci": "ci",
 }
 """Packages that share a folder with another."""
 

@@ -18,6 +18,7 @@ PACKAGES = (
     "scoring/tracegrade_testing",
     "scoring/tracegrade_send",
     "scoring/tracegrade_watch",
+    "scoring/tracegrade_ci",
 )
 RETIRED = {
     *("door", "doors", "told", "said", "heard", "spoken", "asked", "kept", "held", "wanted"),

@@ -79,10 +79,11 @@ def _blocks(ruled: RuledComparison) -> Iterator[TextBlock]:
         view = cohort_view(comparison, found)
         yield Part(view.title)
         yield from decision_blocks(comparison, found, ruled.release_rule)
-        yield from _cohort(view, outcomes)
+        yield from cohort_blocks(view, outcomes)
 
 
-def _cohort(view: CohortView, outcomes: Sequence[RuleOutcome]) -> Iterator[TextBlock]:
+def cohort_blocks(view: CohortView, outcomes: Sequence[RuleOutcome]) -> Iterator[TextBlock]:
+    """Yield one cohort without its decision: the answer, the rules, then every number."""
     basis, example = GridColumn("from", below=""), GridColumn("e.g. run", below="e.g. ")
     metrics = [GridColumn("metric", name=True), *_sides(view), *_verdict(view), basis]
     before_after = [*_sides(view, "before", "after"), *_verdict(view)]

@@ -1,0 +1,161 @@
+"""A baseline: what a comparison reads of a release, in a folder without any text of its runs.
+
+Caches and artifacts of CI are readable by everyone who reads the repository, so texts of users,
+models and tools stay in the lake.
+"""
+
+import datetime
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from tracegrade.terminal.visible import visible
+from tracegrade_ci.errors import CheckRefused
+from tracegrade_ci.release_rows import COMPARED, ReleaseRows, ScoredBy, without_texts
+from tracegrade_lake import Table
+from tracegrade_lake.out_files import out_file
+from tracegrade_queries.engine.staged import typed
+
+NOTES: Final = "baseline.json"
+VERSION: Final = 1
+"""Rises where a baseline gets another form."""
+MOST_NOTES_BYTES: Final = 8 * 1024**2
+
+Text = Annotated[str, Field(max_length=4096)]
+
+
+class BaselineNotes(BaseModel):
+    """The contents of `baseline.json`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: Literal[1] = VERSION
+    release: Text
+    commit: Text | None
+    """The commit that the release was made from; None if it was not given."""
+    created: datetime.datetime
+    """Time of the export, UTC."""
+    runs: int
+    scorer_version: Text
+    task_hashes: Mapping[Text, tuple[Text, ...]]
+    """Of each known task."""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A baseline that was read."""
+
+    notes: BaselineNotes
+    rows: ReleaseRows
+
+    def age(self, now: datetime.datetime) -> datetime.timedelta:
+        """Return the time since it was exported."""
+        return now - self.notes.created
+
+
+@dataclass(frozen=True)
+class NoBaseline:
+    """There is none that can be used."""
+
+    reason: str
+    """Ends a sentence."""
+
+
+def write_baseline(
+    folder: Path, rows: ReleaseRows, scored: ScoredBy, release: str, commit: str | None
+) -> BaselineNotes:
+    """Write a baseline, in place of the one that the folder has.
+
+    Raises:
+        CheckRefused: The folder cannot be written, or holds other files.
+    """
+    notes = BaselineNotes(
+        release=release,
+        commit=commit,
+        created=datetime.datetime.now(datetime.UTC).replace(microsecond=0),
+        runs=scored.runs,
+        scorer_version=scored.scorer_version,
+        task_hashes=scored.task_hashes,
+    )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _check_own(folder)
+        (folder / NOTES).unlink(missing_ok=True)
+        for table, found in without_texts(rows).items():
+            pq.write_table(found, folder / f"{table.name}.parquet", compression="zstd")
+        with out_file(folder / NOTES) as file:
+            file.write(json.dumps(notes.model_dump(mode="json"), indent=2) + "\n")
+    except OSError as error:
+        msg = f"cannot write the baseline to {folder}: {error.strerror}; name another folder"
+        raise CheckRefused(msg) from error
+    return notes
+
+
+def _check_own(folder: Path) -> None:
+    """Do nothing if a folder holds a baseline or nothing.
+
+    Raises:
+        CheckRefused: It holds something else.
+    """
+    own = {NOTES, *(f"{table.name}.parquet" for table in COMPARED)}
+    others = sorted(path.name for path in folder.iterdir() if path.name not in own)
+    if others:
+        msg = f"{folder} holds '{visible(others[0])}', which no baseline has; name a new folder"
+        raise CheckRefused(msg)
+
+
+def read_baseline(folder: Path) -> Baseline | NoBaseline:
+    """Return the baseline in a folder.
+
+    Raises:
+        CheckRefused: Its files are damaged.
+    """
+    try:
+        with (folder / NOTES).open("rb") as file:
+            text = file.read(MOST_NOTES_BYTES)
+    except FileNotFoundError:
+        return NoBaseline(f"{visible(str(folder))} has no {NOTES}")
+    except OSError as error:
+        raise _damaged(folder, error.strerror or "it cannot be read") from error
+    try:
+        values = json.loads(text)
+        if isinstance(values, dict) and values.get("version") != VERSION:
+            return NoBaseline("another version of tracegrade wrote it")
+        notes = BaselineNotes.model_validate(values)
+    except (ValueError, ValidationError, RecursionError) as error:
+        raise _damaged(folder, f"{NOTES} is not as it was written") from error
+    if notes.created.tzinfo is None:
+        raise _damaged(folder, f"{NOTES} has a time without a zone")
+    tables = {table: _read(folder, table) for table in COMPARED}
+    rows = {table: found for table, found in tables.items() if found is not None}
+    if len(rows) < len(tables):
+        return NoBaseline("another version of tracegrade wrote its tables")
+    return Baseline(notes, rows)
+
+
+def _read(folder: Path, table: Table) -> pa.Table | None:
+    """Return the rows of a table; None if it has other columns.
+
+    Raises:
+        CheckRefused: The file is damaged.
+    """
+    try:
+        rows = pq.read_table(folder / f"{table.name}.parquet")
+        if rows.column_names != table.arrow().names:
+            return None
+        return typed(table, rows)
+    except (OSError, pa.ArrowException) as error:
+        raise _damaged(folder, str(error).splitlines()[0]) from error
+
+
+def _damaged(folder: Path, cause: str) -> CheckRefused:
+    return CheckRefused(
+        f"the baseline {visible(str(folder))} cannot be read: {visible(cause)}; delete it, and "
+        "write it again with `tracegrade ci baseline`"
+    )

@@ -1,0 +1,93 @@
+"""Scores a lake, and reads from it the runs to check."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from duckdb import DuckDBPyConnection
+
+from tracegrade.suggestions import did_you_mean
+from tracegrade.terminal.progress import progress
+from tracegrade.terminal.visible import visible
+from tracegrade_ci.baseline import Baseline, NoBaseline
+from tracegrade_ci.errors import CheckRefused
+from tracegrade_ci.pairing import CandidateRuns
+from tracegrade_ci.release_rows import ReleaseRows, ScoredBy, release_rows, scored_by
+from tracegrade_lake import Lake
+from tracegrade_queries.engine.connection import connect
+from tracegrade_scoring.job.run_scoring import score
+from tracegrade_scoring.layer import SCORES
+from tracegrade_scoring.own_metrics.in_force import MetricOptions, with_metrics
+from tracegrade_scoring.tasks.specification import usable_specification
+
+Note = Callable[[str], object]
+
+
+def score_lake(lake: Lake, tasks: Path | None, note: Note) -> None:
+    """Score what is new in a lake, as `tracegrade score` does; wait for another job.
+
+    Args:
+        lake: The lake.
+        tasks: A task file, or a folder of them; None for those that the lake was scored by last.
+        note: Gets a line for each part of the tasks that cannot be used.
+    """
+    specification, notes = usable_specification(tasks, forget=False, note=note)
+    for each in notes:
+        note(each)
+    specification = with_metrics(lake, specification, MetricOptions(), note)
+    with progress() as show:
+        score(
+            lake,
+            specification,
+            wait=True,
+            progress=lambda buckets, of: show(f"scored bucket {buckets} of {of}"),
+        )
+
+
+@contextmanager
+def opened_scores(lake: Lake) -> Iterator[DuckDBPyConnection]:
+    """Yield an engine with the tables of a lake as one scoring run left them."""
+    with connect(lake, layers=(SCORES,)) as con:
+        yield con
+
+
+def scored_release(con: DuckDBPyConnection, release: str) -> tuple[ReleaseRows, ScoredBy]:
+    """Return the rows of a release.
+
+    Raises:
+        CheckRefused: It has no scored run.
+    """
+    scored = scored_by(con, release)
+    if scored is None:
+        raise CheckRefused(_unknown(con, release))
+    return release_rows(con, release), scored
+
+
+def candidate_runs(
+    con: DuckDBPyConnection, release: str, baseline: Baseline | NoBaseline
+) -> CandidateRuns:
+    """Return the runs to check, and the baseline's where the lake has scored them by other tasks.
+
+    Raises:
+        CheckRefused: The release has no scored run.
+    """
+    rows, scored = scored_release(con, release)
+    rescored = None
+    if isinstance(baseline, Baseline) and baseline.notes.release != release:
+        again = scored_by(con, baseline.notes.release)
+        if again is not None and again != _as_noted(baseline):
+            rescored = release_rows(con, baseline.notes.release)
+    return CandidateRuns(release, rows, scored, rescored)
+
+
+def _as_noted(baseline: Baseline) -> ScoredBy:
+    notes = baseline.notes
+    return ScoredBy(notes.runs, notes.scorer_version, notes.task_hashes)
+
+
+def _unknown(con: DuckDBPyConnection, release: str) -> str:
+    names = con.sql("SELECT DISTINCT release FROM trajectory_scores ORDER BY ALL").fetchall()
+    known = [name for (name,) in names if name is not None]
+    named = ", ".join(f"'{visible(name)}'" for name in known[:10]) or "none"
+    hint = did_you_mean(release, known) or f"scored releases: {named}"
+    return f"no run of release '{visible(release)}' has been scored; {hint}"
