@@ -1,0 +1,120 @@
+"""A server on loopback that keeps comments as GitHub's API does."""
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+OF_ISSUE = re.compile(r"/repos/([^/]+/[^/]+)/issues/(\d+)/comments")
+OF_COMMENT = re.compile(r"/repos/([^/]+/[^/]+)/issues/comments/(\d+)")
+NOT_FOUND = (404, {"message": "Not Found"})
+FORBIDDEN = (403, {"message": "Resource not accessible by integration"})
+MOST_CHARACTERS = 65_536
+
+
+@dataclass
+class GitHub:
+    """A running server, its comments, and what its token may do."""
+
+    url: str = ""
+    authorization: str = "Bearer token"
+    bot: str = "github-actions[bot]"
+    """Whose token it is: others' comments are not writable."""
+    may_write: bool = True
+    comments: list[dict[str, Any]] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+    """Method and path of each."""
+    answers: list[tuple[int, Any, dict[str, str]]] = field(default_factory=list)
+    """Given before the server answers itself."""
+
+    def add(self, body: str, login: str = "github-actions[bot]", kind: str = "Bot") -> int:
+        """Add a comment, and return its id."""
+        number = len(self.comments) + 1
+        user = {"login": login, "type": kind}
+        self.comments.append({"id": number, "body": body, "user": user, "html_url": f"c/{number}"})
+        return number
+
+    def bodies(self) -> list[str]:
+        """Return the texts of all comments."""
+        return [comment["body"] for comment in self.comments]
+
+    def handle(self, method: str, target: str, data: bytes) -> tuple[int, Any]:
+        """Return status and body of the answer to a request with the token."""
+        parts = urlsplit(target)
+        of_issue, of_comment = OF_ISSUE.fullmatch(parts.path), OF_COMMENT.fullmatch(parts.path)
+        if method == "GET" and of_issue and of_issue[1] == "owner/name":
+            given = parse_qs(parts.query)
+            size, page = int(given["per_page"][0]), int(given["page"][0])
+            return 200, self.comments[size * (page - 1) : size * page]
+        if method == "GET" or not (of_issue or of_comment):
+            return NOT_FOUND
+        if not self.may_write:
+            return FORBIDDEN
+        body = json.loads(data)["body"]
+        if len(body) > MOST_CHARACTERS:
+            return 422, {"message": "Validation Failed"}
+        if method == "POST":
+            return 201, self.comments[self.add(body, self.bot) - 1]
+        return self._patch(int(of_comment[2]) if of_comment else 0, body)
+
+    def _patch(self, number: int, body: str) -> tuple[int, Any]:
+        found = next((each for each in self.comments if each["id"] == number), None)
+        if found is None:
+            return NOT_FOUND
+        if found["user"]["login"] != self.bot:
+            return FORBIDDEN
+        found["body"] = body
+        return 200, found
+
+
+@contextmanager
+def github() -> Iterator[GitHub]:
+    """Yield a running server."""
+    found = GitHub()
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            with lock:
+                found.requests.append(f"{self.command} {self.path}")
+                extra: dict[str, str] = {}
+                if found.answers:
+                    status, body, extra = found.answers.pop(0)
+                elif self.headers["Authorization"] != found.authorization:
+                    status, body = 401, {"message": "Bad credentials"}
+                else:
+                    status, body = found.handle(self.command, self.path, data)
+            text = json.dumps(body).encode()
+            self.send_response(status)
+            for name, value in {"Content-Length": str(len(text)), **extra}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(text)
+
+        def do_GET(self) -> None:
+            self.answer()
+
+        def do_POST(self) -> None:
+            self.answer()
+
+        def do_PATCH(self) -> None:
+            self.answer()
+
+        def log_message(self, *_: Any) -> None:
+            """Print nothing."""
+
+    lock = threading.Lock()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    found.url = f"http://127.0.0.1:{server.server_port}"
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield found
+    finally:
+        server.shutdown()
+        server.server_close()
