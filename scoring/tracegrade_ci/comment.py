@@ -23,6 +23,7 @@ from tracegrade_scoring.rendering.markup import code, escape
 
 MOST_BYTES: Final = 60_000
 """GitHub refuses a comment of more than 65,536 characters."""
+LAST_LINE_BYTES: Final = 200
 NAME: Final = r"[A-Za-z0-9][A-Za-z0-9._]{0,59}"
 FIRST_LINE: Final = re.compile(f"<!-- tracegrade:{NAME} -->")
 SENTENCES: Final = {
@@ -58,7 +59,7 @@ def comment_text(result: CheckResult, first_line: str) -> str:
     text = first_line + "\n" + "\n".join(_head(result)) + "\n"
     left_out = 0
     for section in _sections(result):
-        if len((text + section).encode()) <= MOST_BYTES:
+        if len((text + section).encode()) <= MOST_BYTES - LAST_LINE_BYTES:
             text += section
         else:
             left_out += 1

@@ -43,6 +43,17 @@ class GitHub:
         """Return the texts of all comments."""
         return [comment["body"] for comment in self.comments]
 
+    def answer(
+        self, method: str, target: str, headers: Any, data: bytes
+    ) -> tuple[int, Any, dict[str, str]]:
+        """Return status, body and further headers of the answer to a request."""
+        self.requests.append(f"{method} {target}")
+        if self.answers:
+            return self.answers.pop(0)
+        if headers["Authorization"] != self.authorization:
+            return 401, {"message": "Bad credentials"}, {}
+        return (*self.handle(method, target, data), {})
+
     def handle(self, method: str, target: str, data: bytes) -> tuple[int, Any]:
         """Return status and body of the answer to a request with the token."""
         parts = urlsplit(target)
@@ -72,45 +83,41 @@ class GitHub:
         return 200, found
 
 
+class _Handler(BaseHTTPRequestHandler):
+    """Answers one request after the other for the server's comments."""
+
+    def answer(self) -> None:
+        """Answer as the server says."""
+        data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        server: Any = self.server
+        with server.lock:
+            status, body, extra = server.github.answer(self.command, self.path, self.headers, data)
+        text = json.dumps(body).encode()
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(text)), **extra}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(text)
+
+    def do_GET(self) -> None:
+        self.answer()
+
+    def do_POST(self) -> None:
+        self.answer()
+
+    def do_PATCH(self) -> None:
+        self.answer()
+
+    def log_message(self, *_: Any) -> None:
+        """Print nothing."""
+
+
 @contextmanager
 def github() -> Iterator[GitHub]:
     """Yield a running server."""
     found = GitHub()
-
-    class Handler(BaseHTTPRequestHandler):
-        def answer(self) -> None:
-            data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            with lock:
-                found.requests.append(f"{self.command} {self.path}")
-                extra: dict[str, str] = {}
-                if found.answers:
-                    status, body, extra = found.answers.pop(0)
-                elif self.headers["Authorization"] != found.authorization:
-                    status, body = 401, {"message": "Bad credentials"}
-                else:
-                    status, body = found.handle(self.command, self.path, data)
-            text = json.dumps(body).encode()
-            self.send_response(status)
-            for name, value in {"Content-Length": str(len(text)), **extra}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(text)
-
-        def do_GET(self) -> None:
-            self.answer()
-
-        def do_POST(self) -> None:
-            self.answer()
-
-        def do_PATCH(self) -> None:
-            self.answer()
-
-        def log_message(self, *_: Any) -> None:
-            """Print nothing."""
-
-    lock = threading.Lock()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server: Any = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    server.daemon_threads, server.lock, server.github = True, threading.Lock(), found
     found.url = f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
