@@ -107,6 +107,11 @@ COMMANDS: Final = (
         "",
         "Headers of `send --to otlp`, such as `authorization=Bearer KEY,x-team=a`.",
     ),
+    Variable(
+        "TRACEGRADE_GITHUB_TOKEN",
+        "`GITHUB_TOKEN`",
+        "The token with which `ci comment` writes to GitHub.",
+    ),
 )
 INTERNAL: Final = (
     Variable(
