@@ -15,7 +15,7 @@ from tracegrade_explorer.run_view.decision_card import DecisionCard, decision_ca
 from tracegrade_explorer.run_view.page import is_as_returned, reasons, step_texts
 from tracegrade_explorer.run_view.turns import Turn, turns_of
 from tracegrade_explorer.snapshots.rows import Neighbors, find_run
-from tracegrade_explorer.snapshots.snapshot import Row, read, read_matching
+from tracegrade_explorer.snapshots.snapshot import Row, read, read_cached, read_matching
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.timeline.model import Timeline, TimelineRun
 from tracegrade_scoring.timeline.read import Window
@@ -73,9 +73,11 @@ class ReadRun(NamedTuple):
 def conversations(request: PageRequest) -> PageResponse:
     """Return the conversations of a filter's runs, the newest first."""
     _, run_filter = request.split()
-    con = request.cursor_of_lake()
-    most = ROWS if request.form == "html" else MOST_ROWS
-    found = read_matching(con, "conversations", run_filter, parameters={"rows": most})
+    if request.form == "html":
+        found = read_cached(request.snapshot, request.con, "conversations", run_filter, rows=ROWS)
+    else:
+        most = {"rows": MOST_ROWS}
+        found = read_matching(request.con, "conversations", run_filter, parameters=most)
     total = found[0]["total"] if found else 0
     rows = [{key: each for key, each in row.items() if key != "total"} for row in found]
     shown = [

@@ -133,13 +133,23 @@ def runs(request: PageRequest) -> PageResponse:
         return _table(request, run_filter)
     if request.form == "json":
         return PageContent("runs", "Runs", {}, _data(request, run_filter), _columns(run_filter))
-    facets = partial(facet_rows, request, request.cursor_of_lake(), run_filter, FACET_NAMES)
+    rows, view = _rows_and_view(request, run_filter)
+    shown = {**view, "facets": [*_facets(rows, request, run_filter)]}
+    return PageContent("runs", "Runs", shown, None, _columns(run_filter))
+
+
+def _rows_and_view(request: PageRequest, run_filter: Filter) -> tuple[list[Row], dict[str, Any]]:
+    """Return the rows of the facets, and what else the page shows."""
+    if run_filter.request:  # one cursor keeps which requests contain the text
+        view = _view(request, run_filter)
+        return facet_rows(request, request.con, run_filter, FACET_NAMES), view
+    con = request.cursor_of_lake()
     tasks: dict[str, Callable[[], Any]] = {
-        "facets": facets, "view": partial(_view, request, run_filter),
-    }  # fmt: skip
+        "facets": partial(facet_rows, request, con, run_filter, FACET_NAMES),
+        "view": partial(_view, request, run_filter),
+    }
     made = parallel(tasks)
-    view = {**made["view"], "facets": [*_facets(made["facets"], request, run_filter)]}
-    return PageContent("runs", "Runs", view, None, _columns(run_filter))
+    return made["facets"], made["view"]
 
 
 def _data(request: PageRequest, run_filter: Filter) -> dict[str, Any]:
