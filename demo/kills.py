@@ -58,10 +58,12 @@ def end_with_runbook(harness: Child) -> None:
 
 def show(children: Children, lake: Path) -> None:
     """Print the remaining state and the score of each kill, and the resulting T-Score axes."""
+    kills = scores.start_query(children, lake, "kills")
+    axes = _start_axes(children, lake)
     scores.title(f"Killed on purpose: task {scores.WORKED_TASK}, and what it left")
-    _print_kills(scores.select(children, lake, "kills"))
+    _print_kills(scores.rows_of(kills))
     print()
-    _print_axes(children, lake)
+    scores.print_table(scores.rows_of(axes))
 
 
 def show_with_runbook(children: Children, lake: Path) -> None:
@@ -74,7 +76,7 @@ def show_with_runbook(children: Children, lake: Path) -> None:
     _review(children, lake, kills[-1])
     command: Command = [TRACEGRADE, "score", "--lake", lake, "--tasks", TASKS]
     children.run("score with runbook", command)
-    _print_axes(children, lake)
+    scores.print_table(scores.rows_of(_start_axes(children, lake)))
 
 
 def _review(children: Children, lake: Path, kill: scores.Row) -> None:
@@ -92,9 +94,8 @@ def _print_kills(kills: Sequence[scores.Row]) -> None:
     )
 
 
-def _print_axes(children: Children, lake: Path) -> None:
-    rows = scores.select(children, lake, "axes", task_id=scores.WORKED_TASK)
-    scores.print_table(rows)
+def _start_axes(children: Children, lake: Path) -> Child:
+    return scores.start_query(children, lake, "axes", task_id=scores.WORKED_TASK)
 
 
 def _start(children: Children, suite: Path, release: str, lake: Path, folder: Path) -> Child:

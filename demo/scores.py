@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from demo.children import Children, Command
+from demo.children import Child, Children, Command
 from demo.stages import TASKS, TRACEGRADE, say
 
 SQL = Path(__file__).with_name("sql")
@@ -36,18 +36,23 @@ def score(children: Children, lake: Path) -> None:
 def write_report(children: Children, lake: Path, out: Path) -> None:
     """Write the HTML report, with a page for each run that it names; show the terminal one."""
     report: Command = [TRACEGRADE, "report", "--lake", lake]
-    children.run("report", [*report, "--format", "html", "--out", out])
+    pages = children.start("report", [*report, "--format", "html", "--out", out])
+    terminal = children.start("terminal report", [*report, "--format", "terminal"])
+    pages.wait()
     say(10, "report written, with a page for each run that it names; the same for a terminal:\n")
-    print_output(children, "terminal report", [*report, "--format", "terminal"])
+    print_output(terminal)
 
 
 def show(children: Children, lake: Path) -> None:
     """Print what came out: each release, the worked example with its evidence."""
+    releases = start_query(children, lake, "releases")
+    runs = start_query(children, lake, "worked_task", task_id=WORKED_TASK)
+    decisions = start_query(children, lake, "wrong_decisions", task_id=WORKED_TASK)
     title("Each release, over all its tasks")
-    print_table(select(children, lake, "releases"))
+    print_table(rows_of(releases))
     title(f"The worked example: task {WORKED_TASK}, one run of each release")
-    print_table(select(children, lake, "worked_task", task_id=WORKED_TASK))
-    for wrong in select(children, lake, "wrong_decisions", task_id=WORKED_TASK):
+    print_table(rows_of(runs))
+    for wrong in rows_of(decisions):
         print(
             f"  {wrong['release']} picked {wrong['picked_tool']} at '{wrong['decision']}' "
             f"(step {wrong['step_index']}): {wrong['reason']}"
@@ -58,21 +63,33 @@ def answer(children: Children, lake: Path) -> None:
     """Print an analyst's questions, their SQL, and the answers."""
     title("An analyst asks: What do agents do right after a failed call?")
     saved: Command = [TRACEGRADE, "sql", "--lake", lake, "--saved", SAVED_QUERY]
+    of_saved = children.start("saved query", saved)
+    of_own = start_query(children, lake, OWN_QUERY)
     print(f"$ tracegrade sql --lake {lake} --saved {SAVED_QUERY}")
-    print_output(children, "saved query", saved)
+    print_output(of_saved)
     question, query = read_query(OWN_QUERY)
     title(f"An analyst asks: {question}")
     print(f'$ tracegrade sql --lake {lake} "\n{query}"\n')
-    print_table(select(children, lake, OWN_QUERY))
+    print_table(rows_of(of_own))
 
 
 def select(children: Children, lake: Path, name: str, **parameters: str) -> list[Row]:
-    """Return the rows of a query of this folder, asked as an analyst would: `tracegrade sql`."""
+    """Return the rows of a query of this folder."""
+    return rows_of(start_query(children, lake, name, **parameters))
+
+
+def start_query(children: Children, lake: Path, name: str, **parameters: str) -> Child:
+    """Start a query of this folder as an analyst would: `tracegrade sql`."""
     _, query = read_query(name)
     given = [f"--param={key}={value}" for key, value in parameters.items()]
     command: Command = [TRACEGRADE, "sql", "--lake", lake, "--format", "json", *given, query]
-    child = children.run(f"sql {name}", command)
-    rows: list[Row] = json.loads("\n".join(child.lines()))
+    return children.start(f"sql {name}", command)
+
+
+def rows_of(query: Child) -> list[Row]:
+    """Wait for a query, and return its rows."""
+    query.wait()
+    rows: list[Row] = json.loads("\n".join(query.lines()))
     return rows
 
 
@@ -83,9 +100,10 @@ def read_query(name: str) -> tuple[str, str]:
     return header[0].removeprefix("-- "), "\n".join(lines[len(header) :])
 
 
-def print_output(children: Children, name: str, command: Command) -> None:
-    """Run a command and print its output."""
-    print("\n".join(children.run(name, command).lines()), flush=True)
+def print_output(child: Child) -> None:
+    """Wait for a command and print its output."""
+    child.wait()
+    print("\n".join(child.lines()), flush=True)
 
 
 def title(text: str) -> None:
