@@ -110,6 +110,12 @@ def names_of_folder(folder: str) -> tuple[str, ...]:
 FAILURE_MODES: Final = names_of_folder("failure_modes")
 """Failure modes; each is a metric, and its evidence is in `failures`."""
 
+MAIN_METRICS: Final = (
+    *("success", "tsa", "tool_correctness", "step_efficiency", "sub_goal_completion"),
+    *("recovery_rate", "pq"),
+)
+"""Metrics that leave for other tools by default."""
+
 TASK_MEANS: Final = frozenset(
     metric.name for metric in METRICS.values() if metric.kind is Kind.TASK_MEAN
 )

@@ -11,7 +11,7 @@ from tracegrade.suggestions import did_you_mean
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.layer import SCORES
-from tracegrade_scoring.metrics import FAILURE_MODES, METRICS, Metric
+from tracegrade_scoring.metrics import FAILURE_MODES, MAIN_METRICS, METRICS, Metric
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
 from tracegrade_scoring.rendering.rows import read_rows
@@ -21,11 +21,6 @@ from tracegrade_send.errors import SendRefused
 from tracegrade_send.layer import SENT
 from tracegrade_send.sql import query
 
-MAIN_METRICS: Final = (
-    *("success", "tsa", "tool_correctness", "step_efficiency", "sub_goal_completion"),
-    *("recovery_rate", "pq"),
-)
-"""Metrics that are sent by default; own metrics, and failure modes that a run shows, are too."""
 SUCCESS: Final = "success"
 MEMORY_LIMIT: Final = "1GB"
 MOST_CHARACTERS: Final = 500

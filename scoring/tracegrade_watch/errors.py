@@ -11,5 +11,9 @@ class WatchBusy(TracegradeError):
     """Another job is watching the same lake."""
 
 
+class ExportNotWritten(TracegradeError):
+    """The file for metrics cannot be written."""
+
+
 class AlertUnknown(BadInput):
     """No alert has this id, or several begin with it."""

@@ -20,9 +20,9 @@ from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.layer import SCORES
+from tracegrade_scoring.metrics import MAIN_METRICS
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.specification import usable_specification
-from tracegrade_send.scores import MAIN_METRICS
 
 RUNS = 30
 KEYS = {

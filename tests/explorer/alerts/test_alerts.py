@@ -12,12 +12,18 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 from tests.explorer.lakes import LOOPED, client, explorer, sample
+from tests.watch.exposition import parse
 from tests.watch.test_stored import BLANK
 
 from tracegrade_explorer.app import Explorer
 from tracegrade_lake import Lake
+from tracegrade_queries.build.discovery import unbuilt
+from tracegrade_queries.engine.connection import NO_LIMITS, connect
+from tracegrade_scoring.layer import SCORES
 from tracegrade_watch.alert import Alert, DayMean, Evidence, Side, TaskChange
-from tracegrade_watch.stored import evidence_document, write_alerts
+from tracegrade_watch.outputs.exported import samples, scoring_lag
+from tracegrade_watch.outputs.prometheus import prometheus_text
+from tracegrade_watch.stored import evidence_document, read_alerts, write_alerts
 
 HOSTILE = "<b>\u202ex</b>"
 FALL = replace(
@@ -136,6 +142,24 @@ def test_number_in_the_header_follows_the_lake(
     pages.latest.refresh()
     assert firing(web) == ""
     assert "Alerts" in web.get("/missing").text
+
+
+def test_metrics_are_those_of_the_lake(web: TestClient, lake: Lake) -> None:
+    """The same text as the command writes, but for the seconds that have passed."""
+    answer = web.get("/metrics")
+    with closing(connect(lake, layers=(SCORES,))) as con:
+        lag = scoring_lag(lake, con, unbuilt(lake, NO_LIMITS))
+        written = parse(prometheus_text(samples(con, read_alerts(lake), lag)))
+    seconds = "tracegrade_oldest_unscored_seconds"
+
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    assert [each for each in parse(answer.text) if each.name != seconds] == [
+        each for each in written if each.name != seconds
+    ]
+    assert [each.labels["rule"] for each in written if each.name == "tracegrade_alert"] == [
+        FALL.rule
+    ]
+    assert web.get("/metrics?a=1").status_code == 400
 
 
 def test_lake_that_was_never_watched_names_the_command(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""What `tracegrade watch` prints and exports: texts, test results, annotations, metrics."""
