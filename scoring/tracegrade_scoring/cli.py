@@ -223,7 +223,9 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     strict: Annotated[
         bool,
         typer.Option(
-            "--strict", help="Exit 1 if a metric of your own failed.", rich_help_panel=OWN_METRICS
+            "--strict",
+            help="Exit 1 if a trace or a metric of your own failed.",
+            rich_help_panel=OWN_METRICS,
         ),
     ] = False,
     engine: Annotated[
@@ -353,7 +355,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
         )
     _print_summary(done, summary, say, why=why)
     if strict:
-        _raise_failed_metrics(done)
+        _raise_failed(done)
 
 
 def _check_options(
@@ -432,10 +434,13 @@ def _given_prices(file: Path | None, *, forget: bool, listed: bool) -> "Prices |
     return load_prices(file) if file or forget else None
 
 
-def _raise_failed_metrics(done: "ScoreSummary") -> None:
-    """Fail if a metric of a user's own did."""
-    from tracegrade_scoring.errors import MetricFailed
+def _raise_failed(done: "ScoreSummary") -> None:
+    """Fail if a trace or a metric of a user's own did."""
+    from tracegrade_scoring.errors import MetricFailed, TraceFailed
 
+    if done.failed_traces:
+        msg = f"traces failed: {len(done.failed_traces):,}; the lines above say why"
+        raise TraceFailed(msg)
     if done.failed_metrics:
         names = ", ".join(done.failed_metrics)
         msg = f"metrics failed: {names}; the lines above say why. All other metrics were scored"

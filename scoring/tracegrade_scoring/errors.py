@@ -47,6 +47,10 @@ class BadCommand(ScoringError, BadInput):
     """A command after a tick cannot be run."""
 
 
+class SumsTooLarge(ScoringError):
+    """Weighted scores of some traces are too large to be added up."""
+
+
 class SummaryNotWritten(ScoringError):
     """The file that a run's summary should go to cannot be written."""
 
@@ -89,6 +93,10 @@ class MetricInvalid(ScoringError, BadInput):
 
 class MetricCheckFailed(ScoringError, CheckFailed):
     """`tracegrade metrics check` found faults."""
+
+
+class TraceFailed(ScoringError, CheckFailed):
+    """Under `--strict`: scoring a trace failed; all others were scored."""
 
 
 class MetricFailed(ScoringError, CheckFailed):

@@ -8,7 +8,7 @@ from tracegrade_queries.dimensions.labeling import GivenMapping
 from tracegrade_queries.engine.executor import Executor
 from tracegrade_scoring.job.discovery import TraceFilter
 from tracegrade_scoring.job.run_scoring import Progress, ScoreSummary, score
-from tracegrade_scoring.job.summary import own_metric_lines
+from tracegrade_scoring.job.summary import fault_lines
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.tasks import Specification
 
@@ -66,4 +66,4 @@ def tick_lines(done: ScoreSummary, secs: float) -> Iterator[str]:
     yield f"scored {runs} of {traces} in {secs:.1f} s"
     if done.waiting.until_ns is not None:
         yield words.waiting(done.waiting.traces, "trace", done.waiting.until_ns)
-    yield from own_metric_lines(done)
+    yield from fault_lines(done)

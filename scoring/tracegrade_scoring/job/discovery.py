@@ -13,12 +13,13 @@ gives the same scores for runs that no longer wait.
 
 Makes:
     conversation_turns: the turns of its conversation that each run has, if tasks give turns
+    failing_traces: traces that made scoring fail, and are left out
     metric_hashes: the version of each metric of a user's own, and whether it runs
     task_hashes: the version of each task
     traces_with_other_metrics (from metric_hashes): traces scored by other metrics of users' own
     unscored_traces (from traces_with_other_metrics): the traces that are scored, or will be once
         they are settled and chosen
-    traces_to_score (from unscored_traces): the traces that are scored
+    traces_to_score (from failing_traces, unscored_traces): the traces that are scored
     waiting_runs: runs that wait for their root
 """
 
@@ -56,6 +57,7 @@ from tracegrade_scoring.job.last_scoring import (
     scored_with,
 )
 from tracegrade_scoring.job.score_bucket import hashes
+from tracegrade_scoring.job.unscorable import unscorable_traces
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.schema import (
     SCORE_SUMS,
@@ -66,6 +68,7 @@ from tracegrade_scoring.schema import (
 from tracegrade_scoring.sql import query
 from tracegrade_scoring.statistics.sums import sums_are_whole
 from tracegrade_scoring.tasks import Specification
+from tracegrade_scoring.unscorable import UNSCORABLE_TRACES
 
 READ: Final = (STEPS, TRAJECTORIES, VERDICTS, *SCORE_TABLES)
 """The tables that a run is about."""
@@ -203,7 +206,13 @@ def unscored(  # noqa: PLR0913 - one for each option of the command
     with con:
         now = max(newest_receipt(lake), time.time_ns() if now_ns is None else now_ns)
         traces = find_traces(
-            con, specification, chosen, full=full, now_ns=now, quiet_secs=quiet_secs
+            con,
+            specification,
+            chosen,
+            full=full,
+            now_ns=now,
+            quiet_secs=quiet_secs,
+            failing=None if full else _failing(lake, specification),
         )
         are_whole = scope.dates is not None or sums_are_whole(con)
         yield TracesToScore(con, scope, last, traces, are_whole)
@@ -312,7 +321,7 @@ def newest_receipt(lake: Lake) -> int:
     return max((latest for _, latest in filter(None, ranges)), default=0)
 
 
-def find_traces(
+def find_traces(  # noqa: PLR0913 - one for each option of the command
     con: duckdb.DuckDBPyConnection,
     specification: Specification,
     chosen: TraceFilter = ALL,
@@ -320,6 +329,7 @@ def find_traces(
     full: bool = False,
     now_ns: int,
     quiet_secs: float = QUIET_SECS,
+    failing: pa.Table | None = None,
 ) -> int:
     """Create `waiting_runs`, `unscored_traces`, `traces_to_score`; return how many are scored.
 
@@ -330,6 +340,8 @@ def find_traces(
         full: As for `unscored`.
         now_ns: The time, ns since 1970.
         quiet_secs: Without a record of its trace, after which a run no longer waits for its root.
+        failing: Traces that are left out as long as their input is the same: `trace_id`,
+            `input_hash`; None for none.
     """
     tasks = list(specification.tasks)
     task_hashes = {"task_id": tasks, "task_hash": [specification.task_hash(id_) for id_ in tasks]}
@@ -352,9 +364,25 @@ def find_traces(
     limit = "" if is_used else " LIMIT 0"
     make_table(con, "traces_with_other_metrics", others + limit)
     make_table(con, "unscored_traces", query("unscored_traces"), parameters)
-    rows = "SELECT * EXCLUDE (waits) FROM unscored_traces WHERE NOT waits"
-    make_table(con, "traces_to_score", rows)
+    put(
+        con,
+        "failing_traces",
+        UNSCORABLE_TRACES.arrow().empty_table() if failing is None else failing,
+    )
+    make_table(con, "traces_to_score", _TRACES_TO_SCORE)
     return count(con, "traces_to_score")
+
+
+_TRACES_TO_SCORE: Final = (
+    "SELECT * EXCLUDE (waits) FROM unscored_traces "
+    "ANTI JOIN failing_traces USING (trace_id, input_hash) WHERE NOT waits"
+)
+
+
+def _failing(lake: Lake, specification: Specification) -> pa.Table:
+    """Return the traces that made scoring fail with this specification."""
+    noted_traces = unscorable_traces(lake)
+    return noted_traces.filter(pc.equal(noted_traces["scored_with"], scored_with(specification)))
 
 
 _METRIC_HASHES: Final = pa.schema(

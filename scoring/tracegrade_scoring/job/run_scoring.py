@@ -47,7 +47,7 @@ from tracegrade_scoring.job.discovery import (
     unscored,
 )
 from tracegrade_scoring.job.earlier_parts import find_earlier_parts, without_earlier_parts
-from tracegrade_scoring.job.last_scoring import ProcessedFile, note_scoring
+from tracegrade_scoring.job.last_scoring import ProcessedFile, note_scoring, scored_with
 from tracegrade_scoring.job.score_bucket import (
     METRIC_FAULTS,
     RESUMABLE,
@@ -55,6 +55,7 @@ from tracegrade_scoring.job.score_bucket import (
     SUMS,
     score_bucket,
 )
+from tracegrade_scoring.job.unscorable import FAILED, note_unscorable
 from tracegrade_scoring.own_metrics.in_force import MetricOptions, metrics_in_force
 from tracegrade_scoring.own_metrics.stored import store_metrics
 from tracegrade_scoring.schema import (
@@ -122,6 +123,8 @@ class ScoreSummary(NamedTuple):
     """Trajectories among these that are the earlier part of a run that was resumed."""
     failed_metrics: Mapping[str, str] = MappingProxyType({})
     """By metric of a user's own that failed: why, in one of the buckets."""
+    failed_traces: Mapping[str, str] = MappingProxyType({})
+    """By trace that made scoring fail: the error. It has no scores; all others are scored."""
     unmatched_rows: Mapping[str, int] = MappingProxyType({})
     """By metric of a user's own: rows that it returned for no attempt, which are ignored."""
     without_task: int = 0
@@ -207,6 +210,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
             lock.check()
             mixed_releases = count(found.con, _MIXED_RELEASES)
             written = _commit(lake, found, scored, before, at_work, done.specification)
+            failed = _note_failed(lake, found, scored, done.specification)
             note_scoring(lake, found.last, found.noting(done.specification, written))
             return done._replace(
                 traces=found.traces,
@@ -216,6 +220,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
                 without_task=without_task,
                 mixed_releases=mixed_releases,
                 crowded_agents=crowded_agents(found.con),
+                failed_traces=failed,
                 **_metric_faults(scored),
             )
 
@@ -241,6 +246,16 @@ def _metric_faults(scored: Outcome) -> dict[str, Any]:
             messages[row["metric"]] = min(known, row["message"])
         unmatched[row["metric"]] += row["unmatched"]
     return {"failed_metrics": messages, "unmatched_rows": dict(+unmatched)}
+
+
+def _note_failed(
+    lake: Lake, found: TracesToScore, scored: Outcome, specification: Specification
+) -> dict[str, str]:
+    """Note the traces that made scoring fail; return the reason of each."""
+    failed = scored.tables.get(FAILED)
+    tried = found.con.sql("SELECT trace_id FROM traces_to_score").to_arrow_table()["trace_id"]
+    note_unscorable(lake, tried, failed, scored_with(specification))
+    return {row["trace_id"]: row["reason"] for row in failed.to_pylist()} if failed else {}
 
 
 def start_summary(lake: Lake, specification: Specification) -> ScoreSummary:

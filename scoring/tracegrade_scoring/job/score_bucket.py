@@ -21,6 +21,7 @@ from tracegrade_queries.engine.staged import in_full, stage_rows
 from tracegrade_scoring.job.bucket_rows import READ, steps_read, take_bucket
 from tracegrade_scoring.job.counts import count_bucket
 from tracegrade_scoring.job.score_table import SCORERS, custom_rows, score_table
+from tracegrade_scoring.job.unscorable import without_failing_traces
 from tracegrade_scoring.own_metrics.bucket import OwnScores, own_scores, relations_wanted
 from tracegrade_scoring.schema import (
     AMBIGUOUS_CALLS,
@@ -33,7 +34,7 @@ from tracegrade_scoring.schema import (
     TRAJECTORY_SCORES,
 )
 from tracegrade_scoring.sql import RELATIONS
-from tracegrade_scoring.statistics.sums import sums_of
+from tracegrade_scoring.statistics.sums import check_sums, sums_of
 from tracegrade_scoring.tasks import Specification
 
 STAGED: Final = (
@@ -85,18 +86,25 @@ def score_bucket(bucket: Bucket[Specification]) -> Outcome:
 
     Args:
         bucket: Its traces as `score_buckets.sql` has them; its specification is what they are
-            scored against.
+            scored against. A trace that makes scoring fail is left out and named.
     """
+    return without_failing_traces(bucket, _scored)
+
+
+def _scored(bucket: Bucket[Specification]) -> Outcome:
+    """Score all traces of a bucket."""
     lake = bucket.lake.open()
     with opened(bucket, READ) as con:
         take_bucket(con, steps_read(bucket.specification))
         rows = score_traces(con, bucket.specification)
+        sums = sums_of(rows[TRAJECTORY_SCORES])
+        check_sums(sums)
         files = {table.name: stage_rows(lake, table, new) for table, new in rows.items()}
         reach("scores_staged")
         scores = rows[TRAJECTORY_SCORES]
         resumable = _resumable_scores(con, scores)
         faults = con.table(METRIC_FAULTS).to_arrow_table()
-        tables = {SUMS: sums_of(scores), RESUMABLE: resumable, METRIC_FAULTS: faults}
+        tables = {SUMS: sums, RESUMABLE: resumable, METRIC_FAULTS: faults}
         return Outcome(files, {**tables, **count_bucket(con, scores)})
 
 

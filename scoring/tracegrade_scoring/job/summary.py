@@ -21,6 +21,9 @@ from tracegrade_scoring.schema import SCORER_VERSION
 MAX_IDLE_NAMED: Final = 5
 """Tasks without attempts that are named; more are only counted."""
 
+MAX_TRACES_NAMED: Final = 5
+"""Traces named that made scoring fail."""
+
 MAX_METRICS_NAMED: Final = 3
 """Metrics named for each reason; more are only counted, and the JSON has them all."""
 
@@ -42,7 +45,7 @@ def summary_lines(done: ScoreSummary, *, why: bool = False) -> Iterator[str]:
     """
     if done.dry_run:
         yield f"would build steps from {done.new_spans:,} new spans; of those already built:"
-    yield from own_metric_lines(done)
+    yield from fault_lines(done)
     verb = "would score" if done.dry_run else "scored"
     yield f"{verb} {done.trajectories:,} trajectories of {done.traces:,} traces"
     yield from _resumed_lines(done.earlier_parts)
@@ -62,8 +65,12 @@ def summary_lines(done: ScoreSummary, *, why: bool = False) -> Iterator[str]:
     yield from _score_lines(done.counts.statuses, why=why)
 
 
-def own_metric_lines(done: ScoreSummary) -> Iterator[str]:
-    """Yield which metrics of users' own failed or were not run, and why."""
+def fault_lines(done: ScoreSummary) -> Iterator[str]:
+    """Yield which traces, and which metrics of users' own, failed or were not run, and why."""
+    for trace, reason in list(done.failed_traces.items())[:MAX_TRACES_NAMED]:
+        yield f"trace {trace} made scoring fail and has no scores: {visible(reason)}"
+    if len(done.failed_traces) > MAX_TRACES_NAMED:
+        yield f"in all {len(done.failed_traces):,} traces failed; see `tracegrade lake status`"
     for name, why in done.failed_metrics.items():
         yield f"metric {name} failed, all others are scored: {visible(why)}"
     for name, rows in done.unmatched_rows.items():
@@ -384,6 +391,7 @@ def summary_object(done: ScoreSummary) -> dict[str, Any]:
         "calls": done.counts.calls._asdict(),
         "redacted": dict(done.counts.redacted),
         "served_verdicts": dict(done.counts.served_verdicts),
+        "failed_traces": dict(done.failed_traces),
         "failed_metrics": dict(done.failed_metrics),
         "unmatched_metric_rows": dict(done.unmatched_rows),
         "task_sources": dict(done.counts.task_sources),

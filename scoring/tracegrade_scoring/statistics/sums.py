@@ -25,6 +25,7 @@ import pyarrow.compute as pc
 from tracegrade_queries.engine.connection import duckdb_type
 from tracegrade_queries.engine.relations import append, make_table
 from tracegrade_queries.engine.staged import of_traces
+from tracegrade_scoring.errors import SumsTooLarge
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.schema import (
     KILLED_RUN,
@@ -51,6 +52,8 @@ _COUNTS: Final = (*_STATUSES, "not_single")
 _SUMS: Final = ("numerator", "denominator", "value_sum", "weight", "observations")
 _BASE: Final = 2**32
 _DIGITS: Final = 4
+_LARGEST_DIGIT: Final = 2**24
+"""Of the last digit of a bucket's sum; the engine's integers have room for a hundred of them."""
 
 
 def start_sums(con: duckdb.DuckDBPyConnection, *, are_whole: bool) -> None:
@@ -149,6 +152,19 @@ def sums_of(scores: pa.Table) -> pa.Table:
             take less time.
     """
     return pa.concat_tables(map(_added_up, scores.to_batches(BATCH_ROWS)))
+
+
+def check_sums(sums: pa.Table) -> None:
+    """Check that the lake's sums have room for sums that `sums_of` made.
+
+    Raises:
+        SumsTooLarge: They have not: a span can claim that its trace stands for 10**16 others.
+    """
+    for name in _SUMS:
+        largest = pc.max(pc.abs(sums[f"{name}_{_DIGITS - 1}"])).as_py()
+        if largest is not None and not largest < _LARGEST_DIGIT:
+            msg = f"the sum of {name}s, weighted by sampling, is too large to be added up exactly"
+            raise SumsTooLarge(msg)
 
 
 def _put_together(sign: int) -> str:
