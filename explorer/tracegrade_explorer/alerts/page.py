@@ -11,6 +11,7 @@ from tracegrade_scoring.metrics import METRICS, Metric, Scale
 from tracegrade_scoring.pictures.small import bar
 from tracegrade_scoring.rendering import words
 from tracegrade_watch.alert import Alert, DayMean, Side, TaskChange
+from tracegrade_watch.outputs.report import strength
 from tracegrade_watch.schema import ALERTS
 from tracegrade_watch.stored import evidence_document, read_alerts
 
@@ -115,17 +116,6 @@ def _row(alert: Alert) -> dict[str, Any]:
         "first_run": alert.first_run,
         "last_run": alert.last_run,
     }
-
-
-def strength(alert: Alert) -> str:
-    """Return how strong the evidence is against what the rule needs; '' without numbers."""
-    evidence = alert.evidence
-    if evidence.ratio is not None and evidence.threshold is not None:
-        ratio, needed = words.number(evidence.ratio), words.number(evidence.threshold)
-        return f"evidence {ratio}, needs {needed}"
-    if evidence.observed is not None and evidence.limit is not None:
-        return f"{words.number(evidence.observed)}, limit {words.number(evidence.limit)}"
-    return ""
 
 
 def _metric(request: PageRequest, alert: Alert) -> Metric | None:
