@@ -22,6 +22,14 @@ SPELLING = git ls-files $(addprefix '*.,$(addsuffix ',md py sql j2 css js toml))
 REAL_FRAMEWORKS := tests/frameworks/test_agent_tests.py tests/frameworks/test_frameworks.py tests/frameworks/test_phoenix.py tests/frameworks/test_quickstarts.py tests/frameworks/test_tracegrade_run.py
 TRIED_FRAMEWORKS := current earlier quickstarts crewai llama_index phoenix $(shell command -v npm >/dev/null && echo quickstarts_node)
 
+# The kit by the schemas that check-jsonschema brings; zizmor reads workflows without the network.
+KIT = $(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec kit/compose.yaml \
+  && $(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-actions kit/action/action.yml \
+  && $(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows kit/snippets/github.yaml harness/examples/*.yaml \
+  && $(BIN)/check-jsonschema --quiet --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci kit/snippets/gitlab.yaml \
+  && $(BIN)/check-jsonschema --quiet --builtin-schema vendor.buildkite kit/snippets/buildkite.yaml \
+  && $(BIN)/zizmor --offline --quiet kit/action/action.yml kit/snippets/github.yaml harness/examples/*.yaml
+
 .PHONY: demo docs site site-serve check test test-slow test-frameworks hosts captures same-rows lint bench chaos clean help
 
 help:  ## Say what each command does.
@@ -59,7 +67,7 @@ same-rows: .venv/test  ## Compare the rows that another Python makes, where OTHE
 	@if $(OTHER_PYTHON) --version >/dev/null 2>&1; then $(MAKE) --no-print-directory .venv-other/rows; \
 	else echo "make: $(OTHER_PYTHON) is not at hand, so no rows were compared"; fi
 
-lint: .venv/demo .venv/test .venv/lint  ## Check style, types, layers, SQL, wording and spelling.
+lint: .venv/demo .venv/test .venv/lint  ## Check style, types, layers, SQL, wording, spelling and the kit.
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -67,6 +75,7 @@ lint: .venv/demo .venv/test .venv/lint  ## Check style, types, layers, SQL, word
 	$(BIN)/sqlfluff lint --disable-progress-bar --processes 2 queries scoring harness explorer demo/sql
 	$(BIN)/python -m tests.wording
 	@$(SPELLING)
+	@$(KIT)
 
 docs: .venv/all  ## Write the pages of docs/ that repeat what the code says.
 	@$(BIN)/python -m docgen
