@@ -160,6 +160,7 @@ def _calls_of_lakes(place: Place) -> Mapping[Path_, Sequence[Call]]:
         ],
         ("lake", "files"): [(*of_lake, "--table", NAME), ("--lake", nothing)],
         ("lake", "repair"): [of_lake, (*of_lake, "--table", NAME)],
+        ("lake", "status"): [of_lake, (*of_lake, "--json"), ("--lake", nothing)],
         ("lake", "verify"): [of_lake, (*of_lake, "--deep"), ("--lake", nothing)],
         ("token", "new"): [
             ("--file", nothing / "x", "--tenant", "t"),

@@ -26,7 +26,15 @@ lake = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @lake.callback()
 def about() -> None:
-    """Maintain the lake: list, compact, expire, delete, verify and repair."""
+    """Maintain the lake: status, list, compact, expire, delete, verify and repair."""
+
+
+@lake.command()
+def status(location: LakePath, state: StateOption = None, as_json: JsonOption = False) -> None:
+    """Show which traces run, wait for their root, or made scoring fail, and why."""
+    from tracegrade_collector import lake_commands as commands
+
+    commands.print_status(commands.LakeOptions(location, state, as_json=as_json))
 
 
 @lake.command()

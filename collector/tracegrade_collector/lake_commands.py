@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.metadata import entry_points
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +25,8 @@ from tracegrade_collector.maintenance import repair as repairing
 from tracegrade_collector.maintenance import verify as verification
 from tracegrade_collector.maintenance.erasure import RAW, Erased, Erasure
 from tracegrade_collector.maintenance.verify import AccountLine, VerificationReport
+from tracegrade_collector.status_part import GROUP as STATUS_PARTS
+from tracegrade_collector.status_part import StatusPart
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake
 from tracegrade_lake.maintenance import compaction, expiry
 from tracegrade_lake.maintenance.compaction import CompactOptions
@@ -79,6 +83,28 @@ def print_files(options: LakeOptions) -> None:
     for name in options.chosen_tables(lake.tables()):
         for path in lake.files(name):
             echo_for_programs(path)
+
+
+def print_status(options: LakeOptions) -> None:
+    """Print what the packages that are installed know of a lake.
+
+    Raises:
+        BadInput: There is no such lake, or scoring is not installed.
+    """
+    lake = options.lake()
+    entries = sorted(entry_points(group=STATUS_PARTS), key=lambda entry: entry.name)
+    try:
+        parts: list[StatusPart] = [entry.load()(lake) for entry in entries]
+    except ModuleNotFoundError as error:
+        msg = f"the status needs module '{error.name}'; pip install 'tracegrade[scoring]'"
+        raise BadInput(msg) from error
+    if options.as_json:
+        typer.echo(
+            json.dumps({name: value for part in parts for name, value in part.values.items()})
+        )
+        return
+    for line in chain.from_iterable(part.lines for part in parts):
+        echo(line)
 
 
 def delete(

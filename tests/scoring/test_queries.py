@@ -197,6 +197,7 @@ OF_THE_LAKE = {
     "conversation_turns",
     "successful_paths",
     "unscored_traces",
+    "waiting_reasons",
     "waiting_runs",
 }
 """Queries that read the lake's tables, in which runs have their ids; others read a bucket's."""
@@ -207,7 +208,13 @@ EMPTY = {
     *("attempt_graph_faults", "judged_sub_goals", "redacted_values"),
     *("conversation_turns", "own_expectations"),
     *("observed_optima", "rollback_scores", "successful_paths", "verdict_opinions"),
-    *("repeated_results", "waiting_runs", "called_agents", "attempts_with_unrecorded_calls"),
+    *(
+        "repeated_results",
+        "waiting_reasons",
+        "waiting_runs",
+        "called_agents",
+        "attempts_with_unrecorded_calls",
+    ),
     *("server_tools", "continued_runs", "verdict_readings", "verdict_reasons"),
     *("wrong_arguments", "wrong_values"),
     *("reworded_loops", "answer_claims", "claim_names", "claimable_sub_goals"),

@@ -16,9 +16,9 @@ from tracegrade_lake.errors import LeaseLost, RunOvertaken
 from tracegrade_lake.storage import Lock
 from tracegrade_scoring.errors import FollowerBusy, ScoringBusy
 from tracegrade_scoring.follow.commands import FollowingCommand, run_commands
-from tracegrade_scoring.follow.pace import Pace
 from tracegrade_scoring.follow.small_files import TICKS, merge_small_files
 from tracegrade_scoring.follow.stopping import StopSignal, stopping
+from tracegrade_scoring.follow.tick_schedule import TickSchedule
 from tracegrade_scoring.follow.versions import newest_versions
 from tracegrade_scoring.job.discovery import QUIET_SECS
 from tracegrade_scoring.job.run_scoring import Progress, ScoreSummary
@@ -122,7 +122,7 @@ class Follower:
         self._options = options
         self._say = say
         self._stop = stop
-        self._pace = Pace(options.every_secs)
+        self._schedule = TickSchedule(options.every_secs)
         self._seen: tuple[object, ...] | None = None
         self._due_ns: int | None = None
         self._unmerged = 0
@@ -131,11 +131,11 @@ class Follower:
     def pause(self) -> float:
         """Return the seconds until the next look at the tables."""
         poll = POLL_SECS if self._lake.is_local else STORE_POLL_SECS
-        return max(self._pace.secs_left(time.monotonic()), min(poll, self._options.every_secs))
+        return max(self._schedule.secs_left(time.monotonic()), min(poll, self._options.every_secs))
 
     def turn(self) -> None:
         """Score if there may be something to score, and it is time."""
-        if self._pace.secs_left(time.monotonic()):
+        if self._schedule.secs_left(time.monotonic()):
             return
         versions = newest_versions(self._lake)
         if versions == self._seen and not self._is_due():
@@ -145,7 +145,7 @@ class Follower:
         except TickCutOff:
             return
         except (ScoringBusy, RunOvertaken, LeaseLost) as error:
-            self._pace.succeeded(time.monotonic(), 0.0)
+            self._schedule.succeeded(time.monotonic(), 0.0)
             self._note_fault(f"this turn is left out: {error}")
         except Exception as error:  # noqa: BLE001 - a service continues; the line names what failed
             self._note_failure(error)
@@ -159,7 +159,7 @@ class Follower:
         begun, processor_secs = time.monotonic(), time.process_time()
         summary = self._tick(self._now_ns(), self._options.quiet_secs, self._progress)
         self._seen, self._due_ns, self._fault = versions, summary.due_ns, ""
-        self._pace.succeeded(begun, time.process_time() - processor_secs)
+        self._schedule.succeeded(begun, time.process_time() - processor_secs)
         if summary.traces:
             self._after_scores(summary, time.monotonic() - begun)
 
@@ -191,7 +191,7 @@ class Follower:
     def _note_failure(self, error: Exception) -> None:
         if self._stop.is_set:  # the work was cut off
             return
-        pause = self._pace.failed(time.monotonic())
+        pause = self._schedule.failed(time.monotonic())
         self._note_fault(f"{_words(error)}; scoring tries again, next in {pause:.0f} s")
 
     def _note_fault(self, line: str) -> None:

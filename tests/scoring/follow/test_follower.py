@@ -57,9 +57,9 @@ def followed(tmp_path: Path) -> Iterator[Followed]:
 
 
 def turn(followed: Followed) -> int:
-    """Take a turn as soon as the pace allows; return how many runs it scored."""
+    """Take a turn as soon as the schedule allows; return how many runs it scored."""
     before = len(followed.ticks)
-    followed.follower._pace = type(followed.follower._pace)(0.0)
+    followed.follower._schedule = type(followed.follower._schedule)(0.0)
     followed.follower.turn()
     return sum(each.trajectories for each in followed.ticks[before:])
 

@@ -8,7 +8,7 @@ LONGEST_PAUSE_SECS: Final = 300.0
 """Between two ticks that fail."""
 
 
-class Pace:
+class TickSchedule:
     """The pauses of one follower."""
 
     def __init__(self, every_secs: float) -> None:

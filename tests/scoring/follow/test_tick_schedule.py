@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracegrade_scoring.follow.pace import LONGEST_PAUSE_SECS, SHARE, Pace
+from tracegrade_scoring.follow.tick_schedule import LONGEST_PAUSE_SECS, SHARE, TickSchedule
 
 secs = st.floats(0.01, 1000)
 
@@ -11,22 +11,22 @@ secs = st.floats(0.01, 1000)
 @given(every=secs, begun=st.floats(0, 1e6), work=st.floats(0, 1000))
 def test_a_tick_takes_a_fifth_of_a_core_at_most(every: float, begun: float, work: float) -> None:
     """The next one may begin after five times its work, and not before the given time."""
-    pace = Pace(every)
-    assert pace.secs_left(begun) == 0
-    pace.succeeded(begun, work)
-    left = pace.secs_left(begun)
+    schedule = TickSchedule(every)
+    assert schedule.secs_left(begun) == 0
+    schedule.succeeded(begun, work)
+    left = schedule.secs_left(begun)
     assert left >= min(SHARE * work, every) * 0.999
     assert max(SHARE * work, every) - 1e-3 <= left <= max(SHARE * work, every) + 1e-3
-    assert pace.secs_left(begun + left + 1e-3) == 0
+    assert schedule.secs_left(begun + left + 1e-3) == 0
 
 
 @given(every=secs, failures=st.integers(1, 5000))
 def test_pauses_grow_up_to_five_minutes(every: float, failures: int) -> None:
     """However often a tick fails; one that succeeds ends it."""
-    pace = Pace(every)
-    pauses = [pace.failed(0.0) for _ in range(failures)]
+    schedule = TickSchedule(every)
+    pauses = [schedule.failed(0.0) for _ in range(failures)]
     assert pauses == sorted(pauses)
     assert pauses[0] == min(every, LONGEST_PAUSE_SECS)
     assert pauses[-1] <= LONGEST_PAUSE_SECS
-    pace.succeeded(0.0, 0.0)
-    assert pace.failed(0.0) == pauses[0]
+    schedule.succeeded(0.0, 0.0)
+    assert schedule.failed(0.0) == pauses[0]
