@@ -1,4 +1,4 @@
-"""Pages of the files that users write: every key of suites, task files and judge files."""
+"""Pages of the files that users write: every key of suites, task files, judge and watch files."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -8,6 +8,7 @@ from docgen.pages import anchor, cell, code, page, prose, table
 from tracegrade_harness.loading.schema import suite_schema_text
 from tracegrade_judges.judge_file.schema import judge_schema_text
 from tracegrade_scoring.tasks.schema import tasks_schema_text
+from tracegrade_watch.rules.schema import watch_schema_text
 
 Schema = Mapping[str, Any]
 _IN_ROWS: Final = 2
@@ -35,6 +36,12 @@ def pages() -> Mapping[str, str]:
             "`tracegrade judge check FILE` checks one, `tracegrade judge schema` prints this as a "
             "JSON Schema for editors.",
             judge_schema_text(),
+        ),
+        "reference/watch-file.md": _page(
+            "Keys of a watch file",
+            "`tracegrade watch --rules FILE` reads one, `tracegrade watch schema` prints this as "
+            "a JSON Schema for editors. [The guide](../guides/watch.md) has examples.",
+            watch_schema_text(),
         ),
     }
 

@@ -66,6 +66,8 @@ def leaves(command: Any, path: Path_) -> Iterator[Path_]:
     if not below:
         yield path
         return
+    if command.invoke_without_command:
+        yield path
     for name, each in sorted(below.items()):
         yield from leaves(each, (*path, name))
 
@@ -247,6 +249,21 @@ def _calls_of_ci(place: Place) -> Mapping[Path_, Sequence[Call]]:
     }
 
 
+def _calls_of_watching(place: Place) -> Mapping[Path_, Sequence[Call]]:
+    """Return how `watch` is called."""
+    of_scored, nothing = ("--lake", place.lake("scored")), place / "nothing"
+    return {
+        ("watch",): [
+            (*of_scored, "--rules", place / "watch"),
+            (*of_scored, "--format", "json"),
+            (*of_scored, "--rules", nothing),
+            ("--lake", nothing),
+        ],
+        ("watch", "ack"): [(NAME, *of_scored, "--note", NAME)],
+        ("watch", "schema"): [()],
+    }
+
+
 def _calls_of_the_harness(place: Place) -> Mapping[Path_, Sequence[Call]]:
     """Return how the commands of suites and journals are called."""
     of_lake, of_scored = ("--lake", place.lake("lake")), ("--lake", place.lake("scored"))
@@ -280,6 +297,7 @@ def _calls(place: Place) -> Mapping[Path_, Sequence[Call]]:
         **_calls_of_scores(place),
         **_calls_of_sending(place),
         **_calls_of_ci(place),
+        **_calls_of_watching(place),
         **_calls_of_the_harness(place),
         ("mcp",): [("--lake", nothing)],
         ("run",): [("--", NAME)],
@@ -295,7 +313,7 @@ def _calls(place: Place) -> Mapping[Path_, Sequence[Call]]:
     }
 
 
-WITHOUT_NAMES: Final = {("harness", "schema"), ("judge", "schema"), ("tasks", "schema")}
+WITHOUT_NAMES: Final = {(name, "schema") for name in ("harness", "judge", "tasks", "watch")}
 """Commands that are given nothing and read nothing."""
 
 

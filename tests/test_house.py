@@ -44,6 +44,7 @@ SHARED_NAMES = {
     "Attributes",
     "Criterion",
     "Effect",
+    "Evidence",
     "Files",
     "Floats",
     "FoundRuns",
@@ -74,9 +75,11 @@ SHARED_NAMES = {
     "Rule",
     "Rules",
     "Run",
+    "Side",
     "State",
     "Step",
     "TaskAxes",
+    "TaskChange",
     "TrialsOption",
 }
 """Public names of classes and aliases that stand for several things: only fewer from here on."""

@@ -1,0 +1,40 @@
+"""Sentences of alerts: numbers with what they were counted from, never a bare difference."""
+
+from tracegrade_scoring.metrics import Metric, Scale
+from tracegrade_scoring.rendering import words
+from tracegrade_watch.alert import Side
+
+SUCCESS = "success"
+EVIDENCE_DIGITS = 6
+"""Significant digits of an evidence ratio, the same on all machines."""
+
+
+def rounded(value: float) -> float:
+    """Return a number with the digits that are stored."""
+    return float(f"{value:.{EVIDENCE_DIGITS}g}")
+
+
+def moved(metric: Metric, base: Side, candidate: Side) -> str:
+    """Return the change from one side to the other."""
+    change = "rose" if (candidate.mean or 0) > (base.mean or 0) else "fell"
+    return f"{metric.name} {change} from {side(metric, base)} to {side(metric, candidate)}"
+
+
+def side(metric: Metric, found: Side) -> str:
+    """Return the mean of a side and its counts."""
+    release = f"{words.name(found.release, '(no release)')}, "
+    return f"{words.amount(found.mean, metric.scale)} ({release}{counted(metric, found)})"
+
+
+def counted(metric: Metric, found: Side) -> str:
+    """Return the counts of a side."""
+    days = words.count(found.days, "day")
+    if metric.name == SUCCESS and found.value_sum == int(found.value_sum):
+        failed = found.scored - int(found.value_sum)
+        return f"{failed:,} of {words.count(found.scored, 'run')} failed, {days}"
+    return f"{words.count(found.scored, 'run')}, {days}"
+
+
+def usage_metric(name: str) -> Metric:
+    """Return a fact of runs as a metric, for its name and scale."""
+    return Metric(name, name, "", "", scale=Scale.NUMBER, better=0)

@@ -1,0 +1,49 @@
+-- Newest attempts of a release with the worst values of a metric.
+--
+-- Reads:
+--   run_usage
+--   scores
+--   watched_attempts
+-- Parameters:
+--   $agent_name       VARCHAR  NULL for runs that name none.
+--   $run_mode         VARCHAR  NULL for runs that declare none.
+--   $dimension_value  VARCHAR  NULL without a dimension.
+--   $release          VARCHAR  NULL for runs that sent none.
+--   $any_release      BOOLEAN  TRUE: of any release.
+--   $date             DATE     The day; NULL for any.
+--   $metric           VARCHAR  Name of the metric.
+--   $better           INTEGER  1 if more is better, -1 if less is.
+--   $rows             BIGINT   Attempts at most.
+-- Columns:
+--   trajectory_id  VARCHAR  One row each.
+-- Order:
+--   none
+WITH numbers AS (
+  SELECT
+    trajectory_id,
+    value
+  FROM scores
+  WHERE metric = $metric::VARCHAR
+  UNION ALL
+  SELECT
+    trajectory_id,
+    amount AS value
+  FROM run_usage
+  WHERE metric = $metric::VARCHAR
+)
+
+SELECT watched_attempts.trajectory_id
+FROM watched_attempts
+INNER JOIN numbers USING (trajectory_id)
+WHERE
+  watched_attempts.agent_name IS NOT DISTINCT FROM $agent_name::VARCHAR
+  AND watched_attempts.run_mode IS NOT DISTINCT FROM $run_mode::VARCHAR
+  AND watched_attempts.dimension_value IS NOT DISTINCT FROM $dimension_value::VARCHAR
+  AND ($any_release::BOOLEAN OR watched_attempts.release IS NOT DISTINCT FROM $release::VARCHAR)
+  AND coalesce(watched_attempts.date = $date::DATE, $date::DATE IS NULL)
+  AND numbers.value IS NOT NULL
+ORDER BY
+  numbers.value * $better::INTEGER,
+  watched_attempts.date DESC,
+  watched_attempts.trajectory_id
+LIMIT $rows::BIGINT;

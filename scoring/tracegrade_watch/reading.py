@@ -1,0 +1,142 @@
+"""Reads what rules watch: the sums of days, made by the engine once for each dimension."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+
+import duckdb
+
+from tracegrade_queries.engine.relations import make_empty, make_table, make_view, only
+from tracegrade_queries.engine.result_rows import ResultRow
+from tracegrade_scoring.metrics import METRICS
+from tracegrade_scoring.schema import SCORE, TRAJECTORY_SCORES
+from tracegrade_scoring.sql import RELATIONS
+from tracegrade_scoring.sql import query as scoring_query
+from tracegrade_watch.rules.load import USAGE_METRICS
+from tracegrade_watch.rules.model import WatchRule
+from tracegrade_watch.sql import query
+
+EXAMPLES: Final = 3
+"""Runs that an alert names."""
+
+
+class WatchedSeries(NamedTuple):
+    """One metric of one agent, run mode and value of a dimension."""
+
+    agent_name: str | None
+    run_mode: str | None
+    dimension_value: str | None
+    metric: str
+
+
+class ReleaseDays(NamedTuple):
+    """A release of a series."""
+
+    release: str | None
+    days: int
+    """Days with a value."""
+
+
+def read_rows(
+    con: duckdb.DuckDBPyConnection, name: str, /, **parameters: object
+) -> list[ResultRow]:
+    """Return the rows of a query of this package, in its order."""
+    result = con.execute(query(name), parameters)
+    names = [column[0] for column in result.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+def prepare(con: duckdb.DuckDBPyConnection) -> None:
+    """Make what all rules read; `con` holds the tables of a scored lake."""
+    RELATIONS.make(con, "superseded_runs")
+    make_table(con, "task_releases", scoring_query("task_releases"))
+
+
+@contextmanager
+def watched_sums(
+    con: duckdb.DuckDBPyConnection, dimension: str | None, metrics: Collection[str]
+) -> Iterator["WatchedSums"]:
+    """Yield the sums of metrics, by the values of a dimension or of all runs together."""
+    built_in = sorted(_ALWAYS.union(metrics).intersection(METRICS))
+    columns = ", ".join([*_COLUMNS, *built_in])  # names of our own metrics, no text of others
+    with only(con, [TRAJECTORY_SCORES.name], "TRUE", columns):
+        make_table(con, "watched_attempts", query("watched_attempts"), {"dimension": dimension})
+        _make_usage(con, metrics)
+        make_table(con, "watched_days", query("watched_days"), {"metrics": sorted(metrics)})
+        yield WatchedSums(con)
+
+
+_COLUMNS: Final = tuple(
+    column.name for column in TRAJECTORY_SCORES.columns if column.type != SCORE
+)
+_ALWAYS: Final = frozenset(("success", "step_efficiency", "step_ratio", "actual_steps"))
+"""Metrics that the views of scores read."""
+
+
+def _make_usage(con: duckdb.DuckDBPyConnection, metrics: Collection[str]) -> None:
+    if not set(USAGE_METRICS).intersection(metrics):
+        columns = [("trajectory_id", "VARCHAR"), ("metric", "VARCHAR"), ("amount", "DOUBLE")]
+        make_empty(con, "run_usage", columns)
+        return
+    attempts = "SELECT trajectory_id, TRUE AS is_root, TRUE AS counted FROM watched_attempts"
+    make_view(con, "compared_runs", attempts)
+    RELATIONS.make(con, "run_members")
+    RELATIONS.make(con, "run_usage")
+
+
+class WatchedSums:
+    """The sums that a connection holds while `watched_sums` lasts."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
+        """Read which series and releases there are."""
+        self._con = con
+        self._releases: dict[WatchedSeries, list[ReleaseDays]] = {}
+        for row in read_rows(con, "watched_releases"):
+            series = WatchedSeries(*(row[name] for name in WatchedSeries._fields))
+            found = ReleaseDays(row["release"], row["days"])
+            self._releases.setdefault(series, []).append(found)
+
+    def of_rule(self, rule: WatchRule) -> list[WatchedSeries]:
+        """Return the series that a rule watches."""
+        return [
+            series
+            for series in self._releases
+            if series.metric == rule.metric and in_scope(rule, series.agent_name, series.run_mode)
+        ]
+
+    def releases(self, series: WatchedSeries) -> list[ReleaseDays]:
+        """Return the releases of a series in their order."""
+        return self._releases[series]
+
+    def days(
+        self, series: WatchedSeries, releases: Iterable[str | None] | None = None
+    ) -> list[ResultRow]:
+        """Return the rows of `day_sums` of some releases; of all without them."""
+        if releases is None:
+            releases = [each.release for each in self.releases(series)]
+        return read_rows(self._con, "day_sums", **series._asdict(), releases=[*releases])
+
+    def examples(self, series: WatchedSeries, better: int, **chosen: object) -> tuple[str, ...]:
+        """Return the attempts with the worst values of a release or day, at most three.
+
+        Args:
+            series: What is watched.
+            better: 1 if the least values are the worst, -1 if the greatest are.
+            chosen: The `release`, or the `date` of any release.
+        """
+        parameters: Mapping[str, Any] = {
+            **series._asdict(),
+            "release": None,
+            "date": None,
+            "any_release": "release" not in chosen,
+            "better": better,
+            "rows": EXAMPLES,
+            **chosen,
+        }
+        rows = read_rows(self._con, "example_attempts", **parameters)
+        return tuple(row["trajectory_id"] for row in rows)
+
+
+def in_scope(rule: WatchRule, agent_name: str | None, run_mode: str | None) -> bool:
+    """Return whether a rule is about this agent and run mode."""
+    return rule.agent in {None, agent_name} and rule.run_mode in {None, run_mode}

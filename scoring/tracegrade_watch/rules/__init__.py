@@ -1,0 +1,1 @@
+"""The rules of a lake: `watch.yaml`, its format and its checks."""

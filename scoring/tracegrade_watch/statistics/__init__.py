@@ -1,0 +1,1 @@
+"""The tests that decide whether a metric changed; pure functions of sums."""
