@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from tracegrade_explorer import links
-from tracegrade_explorer.pages.releases import PairToCompare, compare_ahead, comparison_key
+from tracegrade_explorer.pages.comparisons import PairToCompare, compare_ahead, comparison_key
 from tracegrade_explorer.responses import PageRequest
 from tracegrade_explorer.snapshots.snapshot import Row, read
 from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE
@@ -46,6 +46,7 @@ def _pairs(rows: list[Row]) -> list[PairToCompare]:
 
 
 def _changed(request: PageRequest, pair: PairToCompare) -> dict[str, Any]:
+    names = {"base": pair.base, "candidate": pair.candidate, "agent": pair.agent}
     agent = [("agent", pair.agent)] if pair.agent is not None else []
     href = links.with_query(
         "/releases", [*agent, ("base", pair.base), ("candidate", pair.candidate)]
@@ -53,10 +54,10 @@ def _changed(request: PageRequest, pair: PairToCompare) -> dict[str, Any]:
     try:
         found = compare_ahead(request, pair)
     except NothingToCompare:
-        return {**pair._asdict(), "href": href, "compared": True, "cohorts": []}
+        return {**names, "href": href, "compared": True, "cohorts": []}
     key = ("decided", comparison_key(request, pair))
     cohorts = request.snapshot.cached(key, lambda: [*_cohorts(found)]) if found else []
-    return {**pair._asdict(), "href": href, "compared": found is not None, "cohorts": cohorts}
+    return {**names, "href": href, "compared": found is not None, "cohorts": cohorts}
 
 
 def _cohorts(found: Comparisons) -> Iterator[dict[str, Any]]:

@@ -59,3 +59,15 @@ def test_pair_without_a_comparison_says_why(impatient: TestClient) -> None:
 
     assert answer.status_code == 404
     assert "has scored runs of both" in answer.text
+
+
+def test_page_of_slices_comes_before_their_comparison(impatient: TestClient) -> None:
+    """It names both sides, and then has the decision; sides that share runs are refused."""
+    sides = {"base": "release=1.0", "candidate": "release=1.1"}
+    first = impatient.get("/releases", params=sides).text
+
+    assert "Comparing the runs of release=1.0 and of release=1.1;" in first
+    wait_until(lambda: "Comparing the" not in impatient.get("/releases", params=sides).text)
+    assert "not enough runs" in impatient.get("/releases", params=sides).text
+    alike = {"base": "release=1.0", "candidate": "release=1.0 release=1.1"}
+    wait_until(lambda: impatient.get("/releases", params=alike).status_code == 400)
