@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from time import time
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -59,6 +60,7 @@ def now(request: PageRequest) -> PageResponse:
         "tabs": chosen.tabs,
         "when": chosen.when,
         "states": [*_states(counts)],
+        "scored": _last_scored(request.snapshot.scored_ms),
         "agents": [_agent(request, row, bars, window, solves=solves) for row in ran[:AGENTS]],
         "others": _others(ran[AGENTS:]),
         "solves": solves,
@@ -71,7 +73,7 @@ def now(request: PageRequest) -> PageResponse:
         **_first_run(),
     }
     data = {"window": window.name, **_times(window), "newest": chosen.newest,
-            "states": counts, "agents": ran,
+            "states": counts, "last_scored_ms": request.snapshot.scored_ms, "agents": ran,
             "bars": bars, "wrong": wrong, "releases": decided}  # fmt: skip
     columns = [*agents[0]] if agents else ["agent_name", "runs"]
     return PageContent("now", "Now", view, data, columns, ran)
@@ -116,6 +118,11 @@ def _states(counts: Row) -> Iterator[dict[str, str]]:
         if counts[name]:
             text = f"{counts[name]:,} {STATE_WORDS[state]}"
             yield {"text": text, "href": links.runs(Filter(state=state))}
+
+
+def _last_scored(scored_ms: int | None) -> str:
+    """Return how long ago scores were written last, in words; '' if they never were."""
+    return "" if scored_ms is None else f"newest scored {words.age(time() - scored_ms / 1000)} ago"
 
 
 def _agent(

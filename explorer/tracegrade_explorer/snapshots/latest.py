@@ -24,8 +24,11 @@ from tracegrade_watch.stored import read_alerts
 CHECK_EVERY_SECS: Final = 5.0
 """Between two looks for a newer scoring run; one takes some ten milliseconds."""
 LEAST_REST: Final = 9
-"""Times as long as the index took to make it stays, however many builds come; a scoring run or new
-prices renew it at once."""
+"""Times as long as the index took to make it stays, however many builds come; new prices renew it
+at once."""
+LEAST_REST_OF_SCORES: Final = 2
+"""Times as long that it stays while scoring runs follow one another, as those of a follower do; a
+single one renews it at once."""
 MAX_RUNS: Final = 2_000_000
 """Runs in memory, about 1.2 kB each."""
 
@@ -69,6 +72,7 @@ class LatestSnapshot:
         self._is_built = is_built
         self._lock = threading.Lock()
         self._renews_at = 0.0
+        self._renews_for_scores_at = 0.0
         self._current = self._take()
         self._awake = threading.Event()
         self._stopped = threading.Event()
@@ -149,14 +153,21 @@ class LatestSnapshot:
         snapshot = take_snapshot(self.lake, self._max_runs)
         ended = time.monotonic()
         self._renews_at = ended + LEAST_REST * (ended - begun)
+        self._renews_for_scores_at = ended + LEAST_REST_OF_SCORES * (ended - begun)
         return snapshot
 
     def _is_due(self) -> bool:
-        """Return whether it is time to look: making the index takes a tenth of a core at most."""
+        """Return whether it is time to look.
+
+        Making the index takes a tenth of a core at most while builds come, and a third while
+        scores do.
+        """
         if time.monotonic() >= self._renews_at:
             return True
         now, shown = lake_state(self.lake), self._current.state
-        return now._replace(build=shown.build) != shown
+        if now.costs != shown.costs and now._replace(costs=shown.costs) == shown:
+            return True  # prices alone; builds and scoring runs write costs, too
+        return now.run != shown.run and time.monotonic() >= self._renews_for_scores_at
 
     def _refresh_spans(self) -> None:
         if self.lake.version("raw_spans") != self.freshness.version:

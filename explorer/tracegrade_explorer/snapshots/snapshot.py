@@ -22,12 +22,14 @@ from tracegrade_queries.costs.pricing import PricesInForce, stored_prices
 from tracegrade_queries.engine.connection import Limits, connect_whole
 from tracegrade_queries.engine.pinned import last_run
 from tracegrade_queries.schema import PRICED_DATES
+from tracegrade_scoring.job.last_scoring import last_scored_ms
 from tracegrade_scoring.layer import RUN_ORDER, SCORES
 from tracegrade_scoring.metric_definition import NAME
 from tracegrade_scoring.metrics import Metric
 from tracegrade_scoring.rendering.catalog import more_metrics
 from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
 from tracegrade_scoring.rendering.rows import read_rows
+from tracegrade_scoring.schema import RELEASE_SCORES
 
 MEMORY_LIMIT: Final = "60%"
 """Share of the machine's memory, for two scoring runs while one replaces the other."""
@@ -84,6 +86,8 @@ class LakeSnapshot:
     """Prices behind the costs of runs; None if there are none yet."""
     dimensions: Sequence[str] = ()
     """Dimensions of the mapping file that are keys of filters, by name."""
+    scored_ms: int | None = None
+    """When scores were written last, ms since 1970; None if they never were."""
     readers: int = 0
     """Requests under way."""
     _results: dict[object, CachedResult] = field(default_factory=dict)
@@ -153,8 +157,10 @@ def take_snapshot(lake: Lake, max_runs: int) -> LakeSnapshot:
         con.close()
         raise
     counts = (found[0], found[1], whole - found[0], found[2])
+    scores = pinned.tables.get(RELEASE_SCORES.name)
+    scored_ms = last_scored_ms(scores.files if scores else ())
     return LakeSnapshot(
-        lake, con, dates, *counts, datetime.now(UTC), state, own, prices, dimensions
+        lake, con, dates, *counts, datetime.now(UTC), state, own, prices, dimensions, scored_ms
     )
 
 

@@ -76,6 +76,16 @@ def last_scoring(lake: Lake) -> LastScoring:
     return LastScoring(frozenset(found[False]), frozenset(found[True]), digest)
 
 
+def last_scored_ms(release_scores: Iterable[LiveFile]) -> int | None:
+    """Return when scores were written last, ms since 1970; None if they never were.
+
+    Args:
+        release_scores: The files of that table, which each scoring run replaces and no compaction
+            rewrites.
+    """
+    return max((file.modified_ms for file in release_scores), default=None)
+
+
 def files_now(pinned: PinnedLake) -> frozenset[ProcessedFile]:
     """Return the files of the noted tables in a pinned lake."""
     return frozenset(

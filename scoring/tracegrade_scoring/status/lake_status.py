@@ -18,11 +18,12 @@ from tracegrade_queries.engine.relations import put
 from tracegrade_scoring.follow.follower import LOCK_NAME
 from tracegrade_scoring.job.commit import run_numbers
 from tracegrade_scoring.job.discovery import ALL, unscored
+from tracegrade_scoring.job.last_scoring import last_scored_ms
 from tracegrade_scoring.job.run_scoring import start_summary
 from tracegrade_scoring.job.unscorable import unscorable_traces
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.run_states import RUNNING_SECS
-from tracegrade_scoring.schema import TRAJECTORY_SCORES
+from tracegrade_scoring.schema import RELEASE_SCORES
 from tracegrade_scoring.sql import query
 from tracegrade_scoring.tasks import Specification
 
@@ -55,9 +56,7 @@ def lake_status(lake: Lake) -> StatusPart:
     new_spans = unbuilt_spans(lake, LIMITS)
     waiting, unscored_traces = _unscored(lake)
     failed = unscorable_traces(lake).select(["trace_id", "reason"]).to_pylist()
-    newest_ms = max(
-        (file.modified_ms for file in lake.live_files(TRAJECTORY_SCORES.name)), default=0
-    )
+    newest_ms = last_scored_ms(lake.live_files(RELEASE_SCORES.name))
     values = {
         "spans_unread": new_spans,
         "traces_unscored": unscored_traces,
@@ -114,7 +113,7 @@ def _iso(time_ns: int) -> str:
 
 
 def _lines(
-    values: dict[str, Any], waiting: Sequence[WaitingTrace], newest_ms: int
+    values: dict[str, Any], waiting: Sequence[WaitingTrace], newest_ms: int | None
 ) -> Iterator[str]:
     """Yield the values in words."""
     running = sum(each.is_running for each in waiting)
@@ -133,8 +132,7 @@ def _lines(
     for traces in (waiting, values["failed"]):
         if len(traces) > MOST_NAMED:
             yield f"  and {len(traces) - MOST_NAMED:,} more; --json lists all"
-    if newest_ms:
-        secs = max(0.0, time.time() - newest_ms / 1000)
-        yield f"newest scored {words.duration(1000 * secs)} ago"
+    if newest_ms is not None:
+        yield f"newest scored {words.age(time.time() - newest_ms / 1000)} ago"
     if values["follower"] is not None:
         yield f"followed by {values['follower'] or 'a process'}"

@@ -10,6 +10,7 @@ from duckdb import DuckDBPyConnection
 from tracegrade_lake import Lake
 from tracegrade_queries.build.discovery import Unbuilt
 from tracegrade_queries.engine.result_rows import ResultRow
+from tracegrade_scoring.job.last_scoring import last_scored_ms
 from tracegrade_scoring.metrics import MAIN_METRICS, METRICS
 from tracegrade_scoring.schema import RELEASE_SCORES
 from tracegrade_watch.alert import Alert, Evidence
@@ -43,8 +44,7 @@ def scoring_lag(lake: Lake, con: DuckDBPyConnection, unbuilt: Unbuilt) -> Scorin
     """
     (row,) = _rows(con, "unscored_runs")
     firsts = [each for each in (row["first_ns"], unbuilt.first_ns) if each is not None]
-    files = lake.live_files(RELEASE_SCORES.name) if RELEASE_SCORES.name in lake.tables() else []
-    written = max((file.modified_ms for file in files), default=None)
+    written = last_scored_ms(lake.live_files(RELEASE_SCORES.name))
     return ScoringLag(row["traces"] + unbuilt.traces, min(firsts, default=None), written)
 
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -34,7 +35,9 @@ from tracegrade_explorer.upkeep.scoring_process import ScoringProcess
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.build.last_build import last_build_number
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.run_states import RunState
+from tracegrade_scoring.tasks import Specification
 
 HOSTILE = "<b>pay</b>\x1b[31m"
 PROGRAM = """
@@ -191,6 +194,32 @@ def test_a_build_renews_the_pages(lake: Lake) -> None:
         assert not latest.refresh()
         with latest.reading() as snapshot:
             assert (snapshot.runs, snapshot.state.build, snapshot.run) == (1, 1, 0)
+
+
+def test_scoring_runs_that_follow_one_another_leave_time_for_pages(lake: Lake) -> None:
+    """A single one renews the index at once, and the next ones once it has rested."""
+    with closing(LatestSnapshot(lake, is_built=True)) as latest:
+        begun = time.monotonic()
+        score(lake, Specification())
+        latest._renews_at = begun + 3_600
+        latest._renews_for_scores_at = begun + 3_600
+        assert not latest._is_due()
+        latest._renews_for_scores_at = begun
+        assert latest._is_due()
+        assert latest.refresh()
+        assert latest._renews_for_scores_at < latest._renews_at
+
+
+def test_the_first_page_says_when_scores_were_written(lake: Lake) -> None:
+    """In words and for programs; a lake without scores has no such time."""
+    with shown(lake) as web:
+        build(lake)
+        assert "newest scored" not in web.get("/").text
+        assert web.get("/now.json").json()["last_scored_ms"] is None
+    score(lake, Specification())
+    with shown(lake) as web:
+        assert re.search(r"newest scored \d+ (s|min) ago", web.get("/").text)
+        assert web.get("/now.json").json()["last_scored_ms"] > 0
 
 
 def test_page_asks_what_has_come_since(tmp_path: Path) -> None:
