@@ -18,6 +18,7 @@ GENERATORS: Final = (
     "environment_variables",
     "errors",
     "frameworks",
+    "grafana",
     "import_formats",
     "modules",
     "relation_graphs",
@@ -33,9 +34,9 @@ FOLDERS: Final = ("frameworks", "reference/cli", "internals/modules")
 
 
 def generated() -> Mapping[str, str]:
-    """Return every generated page by its path below `docs/`."""
+    """Return every generated file by its path below `docs/`; JSON has no comment."""
     return {
-        path: f"{MARK}{name}; run `make docs`. -->\n\n{text}"
+        path: text if path.endswith(".json") else f"{MARK}{name}; run `make docs`. -->\n\n{text}"
         for name in GENERATORS
         for path, text in import_module(f"docgen.{name}").pages().items()
     }

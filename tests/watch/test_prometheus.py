@@ -21,6 +21,8 @@ from tests.watch.test_stored import BLANK
 from tracegrade_lake import Lake
 from tracegrade_queries.build.discovery import unbuilt
 from tracegrade_queries.engine.connection import NO_LIMITS, connect
+from tracegrade_scoring.issue_marks import stored_marks
+from tracegrade_scoring.issues.read import read_issues
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_watch.alert import Alert, Evidence
@@ -42,7 +44,7 @@ def text_of(lake: Lake, *alerts: Alert) -> str:
     """Return the metrics of a lake."""
     with closing(connect(lake, layers=(SCORES,))) as con:
         lag = scoring_lag(lake, con, unbuilt(lake, NO_LIMITS))
-        return prometheus_text(samples(con, alerts, lag))
+        return prometheus_text(samples(con, alerts, read_issues(con, stored_marks(lake)), lag))
 
 
 def test_scores_are_those_of_the_lake(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from tracegrade_explorer.alerts.page import known_alerts
 from tracegrade_explorer.errors import BadFilter
+from tracegrade_explorer.issues.known import known_issues
 from tracegrade_explorer.responses import PageRequest, PageResponse, PlainText
 from tracegrade_watch.outputs.exported import samples, scoring_lag
 from tracegrade_watch.outputs.prometheus import prometheus_text
@@ -17,4 +18,5 @@ def metrics(request: PageRequest) -> PageResponse:
         msg = f"{request.pairs[0][0]} is not known here; the page has all metrics"
         raise BadFilter(msg)
     lag = scoring_lag(request.snapshot.lake, request.con, request.freshness.new)
-    return PlainText(prometheus_text(samples(request.con, known_alerts(request), lag)))
+    found = samples(request.con, known_alerts(request), known_issues(request), lag)
+    return PlainText(prometheus_text(found))

@@ -1,6 +1,7 @@
 """The samples of a lake: scores of its newest releases, alerts, and what waits to be scored."""
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
@@ -10,6 +11,7 @@ from duckdb import DuckDBPyConnection
 from tracegrade_lake import Lake
 from tracegrade_queries.build.discovery import Unbuilt
 from tracegrade_queries.engine.result_rows import ResultRow
+from tracegrade_scoring.issues.read import Issue
 from tracegrade_scoring.job.last_scoring import last_scored_ms
 from tracegrade_scoring.metrics import MAIN_METRICS, METRICS
 from tracegrade_scoring.schema import RELEASE_SCORES
@@ -49,13 +51,14 @@ def scoring_lag(lake: Lake, con: DuckDBPyConnection, unbuilt: Unbuilt) -> Scorin
 
 
 def samples(
-    con: DuckDBPyConnection, alerts: Sequence[Alert], lag: ScoringLag
+    con: DuckDBPyConnection, alerts: Sequence[Alert], issues: Iterable[Issue], lag: ScoringLag
 ) -> Iterator[MetricSample]:
     """Yield the samples of a lake.
 
     Args:
         con: Holds its tables and scores.
         alerts: Its alerts.
+        issues: Its issues.
         lag: How far its scores are behind.
     """
     watched = [alert.metric for alert in alerts if alert.metric]
@@ -64,6 +67,8 @@ def samples(
     yield from _scores(rows)
     for alert in alerts:
         yield from _alert(alert)
+    yield from _issues(issues)
+    yield from _costs(con, rows)
     yield MetricSample("tracegrade_unscored_traces", lag.traces)
     waited = 0.0 if lag.first_ns is None else time.time() - lag.first_ns / NANOSECONDS
     yield MetricSample("tracegrade_oldest_unscored_seconds", max(0.0, waited))
@@ -92,6 +97,24 @@ def _scores(rows: Sequence[ResultRow]) -> Iterator[MetricSample]:
             for family, column in (("", "value"), ("_low", "low"), ("_high", "high")):
                 if row[column] is not None:
                     yield MetricSample(f"tracegrade_score{family}", row[column], with_metric)
+
+
+def _issues(issues: Iterable[Issue]) -> Iterator[MetricSample]:
+    counts = Counter((issue.agent_name, issue.run_mode, issue.state.name) for issue in issues)
+    for names, count in counts.items():
+        labels = dict(zip(("agent", "run_mode", "state"), names, strict=True))
+        yield MetricSample("tracegrade_issues", count, labels)
+
+
+def _costs(con: DuckDBPyConnection, exported: Sequence[ResultRow]) -> Iterator[MetricSample]:
+    """Yield the known costs of the releases whose scores are exported."""
+    key = ("agent_name", "run_mode", "release")
+    known = {tuple(row[name] for name in key) for row in exported}
+    for row in _rows(con, "known_costs"):
+        names = tuple(row[name] for name in key)
+        if names in known:
+            labels = dict(zip(("agent", "run_mode", "release"), names, strict=True))
+            yield MetricSample("tracegrade_known_cost_usd", row["cost_usd"], labels)
 
 
 def _alert(alert: Alert) -> Iterator[MetricSample]:

@@ -59,6 +59,14 @@ FAMILIES: Final = (
         "Evidence of a rule divided by the evidence from which it fires.",
         ALERT_LABELS,
     ),
+    MetricFamily(
+        "tracegrade_issues", "Issues of an agent in each state.", ("agent", "run_mode", "state")
+    ),
+    MetricFamily(
+        "tracegrade_known_cost_usd",
+        "Sum over the runs of a release whose cost is known, in US dollars.",
+        RELEASE_LABELS,
+    ),
     MetricFamily("tracegrade_unscored_traces", "Received traces whose runs have no scores yet."),
     MetricFamily(
         "tracegrade_oldest_unscored_seconds",

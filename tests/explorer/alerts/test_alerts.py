@@ -19,6 +19,8 @@ from tracegrade_explorer.app import Explorer
 from tracegrade_lake import Lake
 from tracegrade_queries.build.discovery import unbuilt
 from tracegrade_queries.engine.connection import NO_LIMITS, connect
+from tracegrade_scoring.issue_marks import stored_marks
+from tracegrade_scoring.issues.read import read_issues
 from tracegrade_scoring.layer import SCORES
 from tracegrade_watch.alert import Alert, DayMean, Evidence, Side, TaskChange
 from tracegrade_watch.outputs.exported import samples, scoring_lag
@@ -149,7 +151,11 @@ def test_metrics_are_those_of_the_lake(web: TestClient, lake: Lake) -> None:
     answer = web.get("/metrics")
     with closing(connect(lake, layers=(SCORES,))) as con:
         lag = scoring_lag(lake, con, unbuilt(lake, NO_LIMITS))
-        written = parse(prometheus_text(samples(con, read_alerts(lake), lag)))
+        written = parse(
+            prometheus_text(
+                samples(con, read_alerts(lake), read_issues(con, stored_marks(lake)), lag)
+            )
+        )
     seconds = "tracegrade_oldest_unscored_seconds"
 
     assert answer.headers["content-type"] == "text/plain; charset=utf-8"
