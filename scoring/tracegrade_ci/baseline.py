@@ -27,7 +27,7 @@ VERSION: Final = 1
 """Rises where a baseline gets another form."""
 MOST_NOTES_BYTES: Final = 8 * 1024**2
 
-Text = Annotated[str, Field(max_length=4096)]
+ShortText = Annotated[str, Field(max_length=4096)]
 
 
 class BaselineNotes(BaseModel):
@@ -36,19 +36,19 @@ class BaselineNotes(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     version: Literal[1] = VERSION
-    release: Text
-    commit: Text | None
+    release: ShortText
+    commit: ShortText | None
     """The commit that the release was made from; None if it was not given."""
     created: datetime.datetime
     """Time of the export, UTC."""
     runs: int
-    scorer_version: Text
-    task_hashes: Mapping[Text, tuple[Text, ...]]
+    scorer_version: ShortText
+    task_hashes: Mapping[ShortText, tuple[ShortText, ...]]
     """Of each known task."""
 
 
 @dataclass(frozen=True)
-class Baseline:
+class StoredBaseline:
     """A baseline that was read."""
 
     notes: BaselineNotes
@@ -110,7 +110,7 @@ def _check_own(folder: Path) -> None:
         raise CheckRefused(msg)
 
 
-def read_baseline(folder: Path) -> Baseline | NoBaseline:
+def read_baseline(folder: Path) -> StoredBaseline | NoBaseline:
     """Return the baseline in a folder.
 
     Raises:
@@ -136,7 +136,7 @@ def read_baseline(folder: Path) -> Baseline | NoBaseline:
     rows = {table: found for table, found in tables.items() if found is not None}
     if len(rows) < len(tables):
         return NoBaseline("another version of tracegrade wrote its tables")
-    return Baseline(notes, rows)
+    return StoredBaseline(notes, rows)
 
 
 def _read(folder: Path, table: Table) -> pa.Table | None:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from tracegrade.terminal.visible import visible
-from tracegrade_ci.baseline import Baseline, BaselineNotes, NoBaseline
+from tracegrade_ci.baseline import BaselineNotes, NoBaseline, StoredBaseline
 from tracegrade_ci.pairing import CandidateRuns, PairedRuns, paired, tasks_changed
 from tracegrade_scoring.compare.attempts import KNOWN_ALONE, AttemptCounting
+from tracegrade_scoring.compare.decision.checks import HELD
 from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE, ShipRule
 from tracegrade_scoring.compare.fail_on_rules import Rule
 from tracegrade_scoring.compare.judge_corrections import NO_CALIBRATIONS, MeasuredJudges
@@ -22,7 +23,6 @@ PASS: Final = "pass"  # noqa: S105 - a verdict
 FAIL: Final = "fail"
 STALE: Final = "stale"
 NO_BASELINE: Final = "no-baseline"
-HELD: Final = "held"
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class CheckResult:
 
 
 def check_runs(
-    baseline: Baseline | NoBaseline,
+    baseline: StoredBaseline | NoBaseline,
     candidate: CandidateRuns,
     options: CheckOptions,
     now: datetime.datetime,

@@ -9,7 +9,7 @@ from duckdb import DuckDBPyConnection
 from tracegrade.suggestions import did_you_mean
 from tracegrade.terminal.progress import progress
 from tracegrade.terminal.visible import visible
-from tracegrade_ci.baseline import Baseline, NoBaseline
+from tracegrade_ci.baseline import NoBaseline, StoredBaseline
 from tracegrade_ci.errors import CheckRefused
 from tracegrade_ci.pairing import CandidateRuns
 from tracegrade_ci.release_rows import ReleaseRows, ScoredBy, release_rows, scored_by
@@ -64,7 +64,7 @@ def scored_release(con: DuckDBPyConnection, release: str) -> tuple[ReleaseRows, 
 
 
 def candidate_runs(
-    con: DuckDBPyConnection, release: str, baseline: Baseline | NoBaseline
+    con: DuckDBPyConnection, release: str, baseline: StoredBaseline | NoBaseline
 ) -> CandidateRuns:
     """Return the runs to check, and the baseline's where the lake has scored them by other tasks.
 
@@ -73,14 +73,14 @@ def candidate_runs(
     """
     rows, scored = scored_release(con, release)
     rescored = None
-    if isinstance(baseline, Baseline) and baseline.notes.release != release:
+    if isinstance(baseline, StoredBaseline) and baseline.notes.release != release:
         again = scored_by(con, baseline.notes.release)
         if again is not None and again != _as_noted(baseline):
             rescored = release_rows(con, baseline.notes.release)
     return CandidateRuns(release, rows, scored, rescored)
 
 
-def _as_noted(baseline: Baseline) -> ScoredBy:
+def _as_noted(baseline: StoredBaseline) -> ScoredBy:
     notes = baseline.notes
     return ScoredBy(notes.runs, notes.scorer_version, notes.task_hashes)
 

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from tracegrade_ci.check import HELD, NO_BASELINE, STALE, CheckResult
+from tracegrade_ci.check import NO_BASELINE, STALE, CheckResult
 from tracegrade_ci.comment import FIRST_LINE
 from tracegrade_ci.errors import CheckRefused
 from tracegrade_lake.out_files import out_file
+from tracegrade_scoring.compare.decision.checks import HELD
 from tracegrade_scoring.compare.fail_on_rules import RuleOutcome
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.junit import JunitCase, junit_xml

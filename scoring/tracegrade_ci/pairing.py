@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 
 from tracegrade.terminal.visible import visible
-from tracegrade_ci.baseline import Baseline, NoBaseline
+from tracegrade_ci.baseline import NoBaseline, StoredBaseline
 from tracegrade_ci.errors import CheckRefused
 from tracegrade_ci.release_rows import ReleaseRows, ScoredBy, renamed, without_tasks
 from tracegrade_lake import Table
@@ -63,7 +63,7 @@ class PairedRuns(NamedTuple):
         return tuple(sorted(words.name(name, "no agent") for name in base - candidate))
 
 
-def paired(baseline: Baseline, candidate: CandidateRuns) -> PairedRuns | NoBaseline:
+def paired(baseline: StoredBaseline, candidate: CandidateRuns) -> PairedRuns | NoBaseline:
     """Return the runs of both that may be compared.
 
     Raises:

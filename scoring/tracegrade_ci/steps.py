@@ -26,7 +26,7 @@ MOST_CHARACTERS: Final = 300
 """Of one text of a step."""
 
 
-class ShownRun(NamedTuple):
+class RunAtStep(NamedTuple):
     """A run whose steps are worth a look."""
 
     sentence: str
@@ -52,7 +52,7 @@ def run_steps(con: DuckDBPyConnection, result: CheckResult) -> Iterator[RunSteps
         yield RunSteps(each.trajectory_id, each.sentence, lines)
 
 
-def _first_of_each(ruled: RuledComparison, paired: PairedRuns) -> Iterator[ShownRun]:
+def _first_of_each(ruled: RuledComparison, paired: PairedRuns) -> Iterator[RunAtStep]:
     """Yield the runs of all cohorts, each once: of failure modes, then of the decision."""
     known = {*paired.candidate_rows[TRAJECTORY_SCORES]["trajectory_id"].to_pylist()}
     seen: set[str] = set()
@@ -63,25 +63,25 @@ def _first_of_each(ruled: RuledComparison, paired: PairedRuns) -> Iterator[Shown
                 yield each
 
 
-def _of_modes(comparison: Comparison, paired: PairedRuns) -> Iterator[ShownRun]:
+def _of_modes(comparison: Comparison, paired: PairedRuns) -> Iterator[RunAtStep]:
     for mode in comparison.failure_modes:
         if mode.trajectory_id is not None and (mode.is_new or (mode.rose and mode.is_sure)):
             rows = _rows(paired, FAILURES.name, mode.trajectory_id)
             row = next((row for row in rows if row["mode"] == mode.mode), None)
-            yield _shown(f"shows {words.mode(mode.mode)}", mode.trajectory_id, row)
+            yield _at_step(f"shows {words.mode(mode.mode)}", mode.trajectory_id, row)
 
 
 def _of_decision(
     comparison: Comparison, ruled: RuledComparison, paired: PairedRuns
-) -> Iterator[ShownRun]:
+) -> Iterator[RunAtStep]:
     found, rule = ruled.comparisons, ruled.release_rule
     for example in decision_view(comparison, found, rule).examples:
         if example.step_index is not None:
-            yield ShownRun(*example)
+            yield RunAtStep(*example)
             continue
         rows = _rows(paired, RUN_REASONS.name, example.trajectory_id)
         row = next((row for row in rows if row["rank_in_run"] == 1), None)
-        yield _shown(example.sentence, example.trajectory_id, row)
+        yield _at_step(example.sentence, example.trajectory_id, row)
 
 
 def _rows(paired: PairedRuns, name: str, trajectory_id: str) -> list[ResultRow]:
@@ -90,11 +90,11 @@ def _rows(paired: PairedRuns, name: str, trajectory_id: str) -> list[ResultRow]:
     return [row for row in rows.to_pylist() if row["trajectory_id"] == trajectory_id]
 
 
-def _shown(sentence: str, trajectory_id: str, row: ResultRow | None) -> ShownRun:
+def _at_step(sentence: str, trajectory_id: str, row: ResultRow | None) -> RunAtStep:
     """Return a run with the step that a row names, if it names one."""
     if row is None:
-        return ShownRun(sentence, trajectory_id, None)
-    return ShownRun(sentence, row["step_trajectory_id"] or trajectory_id, row["step_index"])
+        return RunAtStep(sentence, trajectory_id, None)
+    return RunAtStep(sentence, row["step_trajectory_id"] or trajectory_id, row["step_index"])
 
 
 def _lines(step: StepView, shows_it: int | None) -> Iterator[str]:

@@ -7,7 +7,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from tracegrade_ci.baseline import Baseline, read_baseline
+from tracegrade_ci.baseline import StoredBaseline, read_baseline
 from tracegrade_ci.release_rows import COMPARED, TEXTS, scored_by
 from tracegrade_lake import Lake
 from tracegrade_lake.columns import TEXT
@@ -86,7 +86,7 @@ def test_notes_are_true(both: Sample, exported: Path) -> None:
     """Release, commit, runs and hashes are those of the lake."""
     found = read_baseline(exported)
 
-    assert isinstance(found, Baseline)
+    assert isinstance(found, StoredBaseline)
     with connect(Lake.open(both.lake), layers=(SCORES,)) as con:
         scored = scored_by(con, BASE)
     assert scored is not None
@@ -100,7 +100,7 @@ def test_baseline_is_replaced(both: Sample, baseline: Path) -> None:
     assert both.export(baseline, release="1.1").returncode == 0
 
     found = read_baseline(baseline)
-    assert isinstance(found, Baseline)
+    assert isinstance(found, StoredBaseline)
     assert (found.notes.release, found.notes.commit) == ("1.1", None)
 
 
@@ -119,7 +119,7 @@ def test_half_written_baseline_is_none(baseline: Path) -> None:
     """The notes are written last."""
     (baseline / "baseline.json").unlink()
 
-    assert not isinstance(read_baseline(baseline), Baseline)
+    assert not isinstance(read_baseline(baseline), StoredBaseline)
 
 
 def test_unknown_release_is_refused(both: Sample, tmp_path: Path) -> None:
@@ -134,6 +134,7 @@ def test_unknown_release_is_refused(both: Sample, tmp_path: Path) -> None:
 @pytest.mark.parametrize("file", ["trajectories", "run_reasons"])
 def test_any_engine_reads_a_baseline(exported: Path, file: str) -> None:
     """It is plain Parquet."""
-    rows = duckdb.sql(f"SELECT count(*) FROM '{exported / file}.parquet'").fetchall()
+    with duckdb.connect() as con:
+        (row,) = con.execute(f"SELECT count(*) FROM '{exported / file}.parquet'").fetchall()
 
-    assert rows[0][0] > 0
+    assert row[0] > 0
