@@ -242,6 +242,9 @@ def _calls_of_ci(place: Place) -> Mapping[Path_, Sequence[Call]]:
             (*checked, "--junit", nothing / "x"),
             (*of_lake, "--baseline", nothing, "--candidate", f"no{NAME}"),
         ],
+        ("ci", "fetch"): [
+            ("--repository", NAME, "--artifact", "a", "--branch", "b", "--out", nothing),
+        ],
         ("ci", "comment"): [
             ("--markdown", nothing, "--repository", "a/b", "--pull-request", 1),
             ("--markdown", comment, "--repository", NAME, "--pull-request", 1),

@@ -19,13 +19,15 @@ from tracegrade.terminal.visible import visible
 from tracegrade_ci.errors import CheckRefused
 from tracegrade_ci.release_rows import COMPARED, ReleaseRows, ScoredBy, without_texts
 from tracegrade_lake import Table
-from tracegrade_lake.out_files import out_file
 from tracegrade_queries.engine.staged import typed
 
 NOTES: Final = "baseline.json"
 VERSION: Final = 1
 """Rises where a baseline gets another form."""
 MOST_NOTES_BYTES: Final = 8 * 1024**2
+
+FILES: Final = (NOTES, *(f"{table.name}.parquet" for table in COMPARED))
+"""Names of the files of a baseline."""
 
 ShortText = Annotated[str, Field(max_length=4096)]
 
@@ -83,18 +85,40 @@ def write_baseline(
         scorer_version=scored.scorer_version,
         task_hashes=scored.task_hashes,
     )
+    files = {
+        f"{table.name}.parquet": _as_parquet(found) for table, found in without_texts(rows).items()
+    }
+    text = json.dumps(notes.model_dump(mode="json"), indent=2) + "\n"
+    store_files(folder, {**files, NOTES: text.encode()})
+    return notes
+
+
+def _as_parquet(rows: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(rows, sink, compression="zstd")
+    return bytes(sink.getvalue())
+
+
+def store_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files of a baseline in place of those that a folder has, its notes last.
+
+    Args:
+        folder: The folder; it is created if it is missing.
+        files: Contents by name, of the names in `FILES`.
+
+    Raises:
+        CheckRefused: The folder cannot be written, or holds other files.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _check_own(folder)
         (folder / NOTES).unlink(missing_ok=True)
-        for table, found in without_texts(rows).items():
-            pq.write_table(found, folder / f"{table.name}.parquet", compression="zstd")
-        with out_file(folder / NOTES) as file:
-            file.write(json.dumps(notes.model_dump(mode="json"), indent=2) + "\n")
+        for name in reversed(FILES):
+            if name in files:
+                (folder / name).write_bytes(files[name])
     except OSError as error:
         msg = f"cannot write the baseline to {folder}: {error.strerror}; name another folder"
         raise CheckRefused(msg) from error
-    return notes
 
 
 def _check_own(folder: Path) -> None:
@@ -103,8 +127,7 @@ def _check_own(folder: Path) -> None:
     Raises:
         CheckRefused: It holds something else.
     """
-    own = {NOTES, *(f"{table.name}.parquet" for table in COMPARED)}
-    others = sorted(path.name for path in folder.iterdir() if path.name not in own)
+    others = sorted(path.name for path in folder.iterdir() if path.name not in FILES)
     if others:
         msg = f"{folder} holds '{visible(others[0])}', which no baseline has; name a new folder"
         raise CheckRefused(msg)

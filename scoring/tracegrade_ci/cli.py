@@ -19,7 +19,15 @@ from tracegrade_scoring.rendering.options import (
 )
 
 FILES: Final = "Files"
+GITHUB: Final = "https://api.github.com"
 DEFAULT_RULE: Final = "new-failure-mode"
+
+RepositoryOption = Annotated[
+    str, typer.Option(envvar="GITHUB_REPOSITORY", help="Repository.", metavar="OWNER/NAME")
+]
+ApiOption = Annotated[
+    str, typer.Option(envvar="GITHUB_API_URL", help="GitHub's API.", metavar="URL")
+]
 
 ci = typer.Typer(
     help="Gate a pull request: compare its runs with a stored baseline, and comment on it.",
@@ -154,35 +162,51 @@ def comment(
     markdown: Annotated[
         Path, typer.Option(help="The comment that `ci check` wrote.", metavar="FILE")
     ],
-    repository: Annotated[
-        str,
-        typer.Option(envvar="GITHUB_REPOSITORY", help="Repository.", metavar="OWNER/NAME"),
-    ],
+    repository: RepositoryOption,
     pull_request: Annotated[
         int, typer.Option(min=1, help="Number of the pull request.", metavar="NUMBER")
     ],
-    api: Annotated[
-        str, typer.Option(envvar="GITHUB_API_URL", help="GitHub's API.", metavar="URL")
-    ] = "https://api.github.com",
+    api: ApiOption = GITHUB,
 ) -> None:
     """Put the comment on a pull request of GitHub, in place of the one of the last run.
 
     The token is read from TRACEGRADE_GITHUB_TOKEN or GITHUB_TOKEN. If it may not write, as that of
     a fork, nothing is commented and the exit code is 0.
     """
-    from tracegrade_ci.github import (
-        Comments,
-        PullRequest,
-        checked_api,
-        checked_repository,
-        token_of,
-    )
+    from tracegrade_ci.comments import Comments, PullRequest
+    from tracegrade_ci.github import GitHubApi, checked_api, checked_repository, token_of
     from tracegrade_ci.outputs import read_comment
 
     text = read_comment(markdown)
     where = PullRequest(checked_repository(repository), pull_request)
-    url = Comments(checked_api(api), token_of(os.environ), where).put(text)
+    url = Comments(GitHubApi(checked_api(api), token_of(os.environ)), where).put(text)
     if url is None:
         echo("the token may not write comments, as that of a fork; the step summary has it all")
     else:
         echo(f"comment: {url}")
+
+
+@ci.command()
+def fetch(
+    artifact: Annotated[str, typer.Option(help="Name of the artifact.", metavar="NAME")],
+    repository: RepositoryOption,
+    branch: Annotated[
+        str, typer.Option(help="Branch whose newest artifact counts.", metavar="BRANCH")
+    ],
+    out: Annotated[
+        Path, typer.Option(help="Folder; a baseline in it is replaced.", metavar="DIR")
+    ],
+    api: ApiOption = GITHUB,
+) -> None:
+    """Fetch a baseline that a job of a branch left as an artifact of GitHub; it may have none.
+
+    The token is read from TRACEGRADE_GITHUB_TOKEN or GITHUB_TOKEN. Artifacts of forks never count.
+    """
+    from tracegrade_ci.artifacts import WantedArtifact, fetch_baseline
+    from tracegrade_ci.github import GitHubApi, checked_api, checked_repository, token_of
+
+    wanted = WantedArtifact(checked_repository(repository), artifact, branch)
+    if fetch_baseline(GitHubApi(checked_api(api), token_of(os.environ)), wanted, out):
+        echo(f"baseline: {visible(str(out))}")
+    else:
+        echo(f"no artifact '{visible(artifact)}' of branch '{visible(branch)}'")

@@ -7,5 +7,5 @@ class CheckRefused(BadInput):
     """Nothing was compared: an option, the baseline or the lake does not allow it."""
 
 
-class CommentFailed(TracegradeError):
-    """GitHub could not be reached, or did not accept the comment."""
+class GitHubFailed(TracegradeError):
+    """GitHub could not be reached, or refused a request."""

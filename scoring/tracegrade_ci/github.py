@@ -1,8 +1,8 @@
-"""Puts one comment on a pull request, and replaces it in later runs, by GitHub's REST API."""
+"""GitHub's REST API, over an encrypted connection or on this machine."""
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -10,15 +10,14 @@ import urllib3
 from urllib3.exceptions import HTTPError
 
 from tracegrade.terminal.visible import visible
-from tracegrade_ci.errors import CheckRefused, CommentFailed
+from tracegrade_ci.errors import CheckRefused, GitHubFailed
 from tracegrade_collector.edge.address import is_loopback
 
 TOKENS: Final = ("TRACEGRADE_GITHUB_TOKEN", "GITHUB_TOKEN")
 """Variables that may hold the token, the first that is set."""
 TIMEOUT_SECS: Final = 30.0
-MOST_ANSWER_BYTES: Final = 16 * 1024**2
-MOST_PAGES: Final = 50
-"""Pages of 100 comments that are searched."""
+MOST_ANSWER_BYTES: Final = 256 * 1024**2
+MOST_EXCERPT: Final = 300
 RETRIES: Final = urllib3.Retry(
     3,
     redirect=False,
@@ -29,23 +28,8 @@ RETRIES: Final = urllib3.Retry(
     raise_on_status=False,
 )
 """A comment that was posted but not answered must not be posted twice."""
-READ_ONLY: Final = {403, 404}
-"""Statuses by which GitHub refuses a token that may not write."""
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
 _NAMES_OF_FOLDERS: Final = {".", ".."}
-
-
-class PullRequest(NamedTuple):
-    """A pull request of a repository."""
-
-    repository: str
-    """As `owner/name`."""
-    number: int
-
-    @property
-    def path(self) -> str:
-        """The path of its comments."""
-        return f"/repos/{self.repository}/issues/{self.number}/comments"
 
 
 def checked_repository(name: str) -> str:
@@ -95,95 +79,107 @@ def token_of(variables: Mapping[str, str]) -> str:
     return token
 
 
-class Comments:
-    """The comments of one pull request."""
+class ApiAnswer(NamedTuple):
+    """An answer of the API."""
 
-    def __init__(self, api: str, token: str, pull_request: PullRequest) -> None:
-        """Take the API as `checked_api` returns it; the repository is checked as well."""
-        self._api = api
-        self._pull_request = pull_request
-        self._pool = urllib3.PoolManager(
-            headers={
-                "Accept": "application/vnd.github+json",
-                "Authorization": f"Bearer {token}",
-                "Content-Type": "application/json",
-                "User-Agent": "tracegrade",
-                "X-GitHub-Api-Version": "2022-11-28",
-            },
-            timeout=TIMEOUT_SECS,
-            retries=RETRIES,
-        )
+    status: int
+    content: bytes
+    location: str = ""
+    """Where a redirect leads."""
 
-    def put(self, text: str) -> str | None:
-        """Replace the comment of a bot with the same first line, or else add one.
+    @property
+    def found(self) -> Any:
+        """The content as JSON has it; as text if it is none."""
+        try:
+            return json.loads(self.content)
+        except (ValueError, RecursionError):
+            return self.content[:MOST_EXCERPT].decode("utf-8", "replace")
 
-        Returns:
-            The URL of the comment; None if the token may not write.
+
+class GitHubApi:
+    """The API of one GitHub, with a token."""
+
+    def __init__(self, url: str, token: str) -> None:
+        """Take the URL as `checked_api` returns it."""
+        self._url = url
+        self._headers = {
+            "Accept": "application/vnd.github+json",
+            "Authorization": f"Bearer {token}",
+            "Content-Type": "application/json",
+            "User-Agent": "tracegrade",
+            "X-GitHub-Api-Version": "2022-11-28",
+        }
+        self._pool = urllib3.PoolManager(timeout=TIMEOUT_SECS, retries=RETRIES)
+
+    def request(self, method: str, path: str, body: object = None) -> ApiAnswer:
+        """Return the answer to a request.
 
         Raises:
-            CommentFailed: GitHub cannot be reached, or refuses the text.
+            GitHubFailed: There is none.
         """
-        first_line = text.partition("\n")[0]
-        for number in self._own(first_line):
-            path = f"/repos/{self._pull_request.repository}/issues/comments/{number}"
-            status, found = self._request("PATCH", path, {"body": text})
-            if status == 200:
-                return _url(found)
-            if status not in READ_ONLY:
-                raise self._failed(status, found)
-        status, found = self._request("POST", self._pull_request.path, {"body": text})
-        if status == 201:
-            return _url(found)
-        if status in READ_ONLY:
-            return None
-        raise self._failed(status, found)
+        return self._answer(method, self._url + path, self._headers, body)
 
-    def _own(self, first_line: str) -> Iterator[int]:
-        """Yield the ids of the comments of bots with this first line, the oldest first."""
-        for page in range(1, MOST_PAGES + 1):
-            path = f"{self._pull_request.path}?per_page=100&page={page}"
-            status, found = self._request("GET", path)
-            if status != 200 or not isinstance(found, list):
-                raise self._failed(status, found)
-            yield from (each["id"] for each in found if _is_own(each, first_line))
-            if len(found) < 100:
-                return
+    def download(self, path: str) -> ApiAnswer:
+        """Return the answer to a GET, from where it redirects to; that gets no token.
 
-    def _request(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
+        Raises:
+            GitHubFailed: There is none, or it is too large.
+        """
+        answer = self.request("GET", path)
+        if answer.status != 302:
+            return answer
+        return self._answer("GET", _checked_target(answer.location), {}, None)
+
+    def _answer(
+        self, method: str, url: str, headers: Mapping[str, str], body: object
+    ) -> ApiAnswer:
         data = None if body is None else json.dumps(body).encode()
         try:
             answer = self._pool.request(
-                method, self._api + path, body=data, redirect=False, preload_content=False
+                method, url, body=data, headers=headers, redirect=False, preload_content=False
             )
-            text = answer.read(MOST_ANSWER_BYTES)
+            content = answer.read(MOST_ANSWER_BYTES + 1)
             answer.release_conn()
         except HTTPError as error:
-            msg = f"{self._api} cannot be reached: {_cause(error)}; run this again"
-            raise CommentFailed(msg) from error
-        try:
-            return answer.status, json.loads(text)
-        except ValueError:
-            return answer.status, text.decode("utf-8", "replace")
+            msg = f"{self._url} cannot be reached: {_cause(error)}; run this again"
+            raise GitHubFailed(msg) from error
+        if len(content) > MOST_ANSWER_BYTES:
+            msg = (
+                f"{self._url} answered with more than {MOST_ANSWER_BYTES:,} bytes; "
+                "check --repository and the other options"
+            )
+            raise GitHubFailed(msg)
+        return ApiAnswer(answer.status, content, answer.headers.get("Location", ""))
 
-    def _failed(self, status: int, found: object) -> CommentFailed:
+    def failed(self, answer: ApiAnswer, task: str) -> GitHubFailed:
+        """Return the error for an answer.
+
+        Args:
+            answer: The answer.
+            task: What was not done, as in "did not accept the comment".
+        """
+        found = answer.found
         message = found.get("message") if isinstance(found, dict) else found
-        return CommentFailed(
-            f"{self._api} did not accept the comment: status {status} "
-            f"{visible(str(message)[:300])}; check --repository, --pull-request and the token"
+        return GitHubFailed(
+            f"{self._url} {task}: status {answer.status} {visible(str(message)[:MOST_EXCERPT])}; "
+            "check --repository, the other options and the token"
         )
 
 
-def _is_own(comment: object, first_line: str) -> bool:
-    if not isinstance(comment, dict) or not isinstance(comment.get("id"), int):
-        return False
-    body, author = comment.get("body"), comment.get("user")
-    is_bot = isinstance(author, dict) and author.get("type") == "Bot"
-    return is_bot and isinstance(body, str) and body.splitlines()[:1] == [first_line]
+def _checked_target(url: str) -> str:
+    """Return the URL that a redirect leads to.
 
-
-def _url(comment: object) -> str:
-    url = comment.get("html_url") if isinstance(comment, dict) else None
-    return url if isinstance(url, str) else "the comment"
+    Raises:
+        GitHubFailed: It is not encrypted and not on this machine.
+    """
+    parts = urlsplit(url)
+    is_safe = parts.scheme == "https" or (
+        parts.scheme == "http" and parts.hostname is not None and is_loopback(parts.hostname)
+    )
+    if not is_safe:
+        msg = f"the download redirects to {visible(url[:MOST_EXCERPT])}, which is not encrypted"
+        raise GitHubFailed(msg)
+    return url
 
 
 def _cause(error: HTTPError) -> str:

@@ -11,7 +11,7 @@ from tracegrade.terminal.progress import progress
 from tracegrade.terminal.visible import visible
 from tracegrade_ci.baseline import NoBaseline, StoredBaseline
 from tracegrade_ci.errors import CheckRefused
-from tracegrade_ci.pairing import CandidateRuns
+from tracegrade_ci.pairing import CandidateRuns, is_outdated
 from tracegrade_ci.release_rows import ReleaseRows, ScoredBy, release_rows, scored_by
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
@@ -74,15 +74,10 @@ def candidate_runs(
     rows, scored = scored_release(con, release)
     rescored = None
     if isinstance(baseline, StoredBaseline) and baseline.notes.release != release:
-        again = scored_by(con, baseline.notes.release)
-        if again is not None and again != _as_noted(baseline):
-            rescored = release_rows(con, baseline.notes.release)
+        base = baseline.notes.release
+        if is_outdated(baseline.notes, scored) and scored_by(con, base) is not None:
+            rescored = release_rows(con, base)
     return CandidateRuns(release, rows, scored, rescored)
-
-
-def _as_noted(baseline: StoredBaseline) -> ScoredBy:
-    notes = baseline.notes
-    return ScoredBy(notes.runs, notes.scorer_version, notes.task_hashes)
 
 
 def _unknown(con: DuckDBPyConnection, release: str) -> str:

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 
 from tracegrade.terminal.visible import visible
-from tracegrade_ci.baseline import NoBaseline, StoredBaseline
+from tracegrade_ci.baseline import BaselineNotes, NoBaseline, StoredBaseline
 from tracegrade_ci.errors import CheckRefused
 from tracegrade_ci.release_rows import ReleaseRows, ScoredBy, renamed, without_tasks
 from tracegrade_lake import Table
@@ -90,6 +90,12 @@ def paired(baseline: StoredBaseline, candidate: CandidateRuns) -> PairedRuns | N
         left = renamed(left, notes.release, base)
     own = without_tasks(candidate.rows, {*changed})
     return PairedRuns(base, left, own, changed, candidate.rescored is not None)
+
+
+def is_outdated(notes: BaselineNotes, scored: ScoredBy) -> bool:
+    """Return whether a baseline was scored by other definitions than a candidate."""
+    changed = _changed(notes.task_hashes, scored.task_hashes)
+    return bool(changed) or notes.scorer_version != scored.scorer_version
 
 
 def _changed(

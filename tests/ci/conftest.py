@@ -1,11 +1,22 @@
 """The sample's releases, scored once: together, and apart with a baseline between them."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from .github import GitHub, github
 from .lakes import BASE, CANDIDATE, Sample, sample
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[GitHub]:
+    """A server in the place of GitHub, with its token in the environment."""
+    monkeypatch.delenv("TRACEGRADE_GITHUB_TOKEN", raising=False)
+    monkeypatch.setenv("GITHUB_TOKEN", "token")
+    with github() as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

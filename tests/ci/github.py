@@ -1,4 +1,4 @@
-"""A server on loopback that keeps comments as GitHub's API does."""
+"""A server on loopback that keeps comments and artifacts as GitHub's API does."""
 
 import json
 import re
@@ -11,7 +11,9 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 OF_ISSUE = re.compile(r"/repos/([^/]+/[^/]+)/issues/(\d+)/comments")
+OF_ARTIFACTS = "/repos/owner/name/actions/artifacts"
 OF_COMMENT = re.compile(r"/repos/([^/]+/[^/]+)/issues/comments/(\d+)")
+OF_ARCHIVE = re.compile(rf"{OF_ARTIFACTS}/(\d+)/zip")
 NOT_FOUND = (404, {"message": "Not Found"})
 FORBIDDEN = (403, {"message": "Resource not accessible by integration"})
 MOST_CHARACTERS = 65_536
@@ -29,6 +31,11 @@ class GitHub:
     comments: list[dict[str, Any]] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
     """Method and path of each."""
+    artifacts: list[dict[str, Any]] = field(default_factory=list)
+    """The newest first, as it lists them."""
+    archives: dict[int, bytes] = field(default_factory=dict)
+    downloaded_by: list[str | None] = field(default_factory=list)
+    """The `Authorization` of each download."""
     answers: list[tuple[int, Any, dict[str, str]]] = field(default_factory=list)
     """Given before the server answers itself."""
 
@@ -43,6 +50,15 @@ class GitHub:
         """Return the texts of all comments."""
         return [comment["body"] for comment in self.comments]
 
+    def upload(self, archive: bytes, name: str = "a", branch: str = "main", **own: Any) -> int:
+        """Add an artifact of a job of the repository, and return its id."""
+        number = len(self.artifacts) + 1
+        job = {"head_branch": branch, "repository_id": 42, "head_repository_id": 42}
+        known = {"id": number, "name": name, "expired": False, "workflow_run": job}
+        self.artifacts.insert(0, {**known, **own})
+        self.archives[number] = archive
+        return number
+
     def answer(
         self, method: str, target: str, headers: Any, data: bytes
     ) -> tuple[int, Any, dict[str, str]]:
@@ -50,8 +66,17 @@ class GitHub:
         self.requests.append(f"{method} {target}")
         if self.answers:
             return self.answers.pop(0)
+        parts = urlsplit(target)
+        if parts.path.startswith("/download/"):
+            self.downloaded_by.append(headers["Authorization"])
+            return 200, self.archives[int(parts.path.rpartition("/")[2])], {}
         if headers["Authorization"] != self.authorization:
             return 401, {"message": "Bad credentials"}, {}
+        if parts.path == OF_ARTIFACTS:
+            name = parse_qs(parts.query)["name"][0]
+            return 200, {"artifacts": [a for a in self.artifacts if a["name"] == name]}, {}
+        if zipped := OF_ARCHIVE.fullmatch(parts.path):
+            return 302, {}, {"Location": f"{self.url}/download/{zipped[1]}?signature=x"}
         return (*self.handle(method, target, data), {})
 
     def handle(self, method: str, target: str, data: bytes) -> tuple[int, Any]:
@@ -92,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
         server: Any = self.server
         with server.lock:
             status, body, extra = server.github.answer(self.command, self.path, self.headers, data)
-        text = json.dumps(body).encode()
+        text = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
         for name, value in {"Content-Length": str(len(text)), **extra}.items():
             self.send_header(name, value)

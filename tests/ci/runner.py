@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,9 +30,11 @@ class ActionRun(NamedTuple):
 class Runner:
     """One job on a machine: its folder of temporary files, and the cache of its repository."""
 
-    def __init__(self, temp: Path, cache: Path, command: Path) -> None:
-        """Take folders, which are created, and the command `tracegrade` that is installed."""
-        self._temp, self._cache = temp, cache
+    def __init__(
+        self, temp: Path, cache: Path, command: Path, upload: Callable[[str, Path], object]
+    ) -> None:
+        """Take folders, the command that is installed, and what receives artifacts."""
+        self._temp, self._cache, self._upload = temp, cache, upload
         (temp / "tracegrade" / "bin").mkdir(parents=True)
         (temp / "tracegrade" / "bin" / "tracegrade").symlink_to(command)
         self._values: dict[str, str] = {"runner.temp": str(temp)}
@@ -89,8 +91,11 @@ class Runner:
         return {"PATH": os.environ["PATH"], "HOME": str(self._temp), **of_runner, **own}
 
     def _cached(self, uses: str, given: Mapping[str, str]) -> str:
-        """Restore or save a folder, as the two actions of GitHub do."""
+        """Restore, save or upload a folder, as the actions of GitHub do."""
         path = Path(self._filled(given["path"]))
+        if "upload-artifact@" in uses:
+            self._upload(self._filled(given["name"]), path)
+            return "success"
         if "/save@" in uses:
             shutil.copytree(path, self._cache / self._filled(given["key"]))
             return "success"

@@ -2,16 +2,16 @@
 
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
-from tests.ci.github import GitHub, github
+from tests.ci.github import GitHub
 from tests.ci.runner import ActionRun, Runner
 from tests.citations import ROOT
 
 from .lakes import BASE, CANDIDATE, Sample
+from .test_artifacts import archive, contents
 
 ACTION = ROOT / "kit" / "action" / "action.yml"
 COMMAND = Path(sys.executable).with_name("tracegrade")
@@ -33,7 +33,7 @@ class Repository:
         """Run the action in a new job."""
         self._jobs += 1
         temp = self._folder / f"job-{self._jobs}"
-        runner = Runner(temp, self._folder / "cache", COMMAND)
+        runner = Runner(temp, self._folder / "cache", COMMAND, self._upload)
         context = {
             "sha": "0" * 40,
             "repository": "owner/name",
@@ -46,17 +46,13 @@ class Repository:
         inputs = {name.replace("_", "-"): value for name, value in inputs.items()}
         return runner.run(ACTION, {"candidate": release, **inputs}, context | event)
 
+    def _upload(self, name: str, folder: Path) -> None:
+        self._server.upload(archive(contents(folder)), name)
+
     @property
     def cached(self) -> list[str]:
         """The keys of the cache."""
         return sorted(path.name for path in (self._folder / "cache").iterdir())
-
-
-@pytest.fixture
-def server() -> Iterator[GitHub]:
-    """A server for the comments."""
-    with github() as found:
-        yield found
 
 
 @pytest.fixture
@@ -80,15 +76,30 @@ def test_pull_request_is_checked_against_main(
     assert pulls[0].steps == {
         "Install": "success",
         "Restore the baseline": "success",
+        "Fetch the baseline": "skipped",
         "Check": "failure",
         "Comment": "success",
         "Export the baseline": "skipped",
         "Save the baseline": "skipped",
+        "Upload the baseline": "skipped",
     }
     (comment,) = server.bodies()
     assert comment.startswith("<!-- tracegrade:agents -->\n### tracegrade: fail\n")
     assert f"commit `{'0' * 40}`" in comment
     assert Path(pulls[0].outputs["junit"]).exists()
+
+
+def test_baseline_as_an_artifact(
+    repository: Repository, server: GitHub, both: Sample, scored_candidate: Sample
+) -> None:
+    """Instead of the cache."""
+    main = repository.job(OF_MAIN, BASE, lake=str(both.lake), store="artifact")
+    pull = repository.job(OF_PULL, CANDIDATE, lake=str(scored_candidate.lake), store="artifact")
+
+    assert main.steps["Upload the baseline"] == "success", main.stderr
+    assert (main.outputs["verdict"], pull.outputs["verdict"]) == ("no-baseline", "fail")
+    assert repository.cached == []
+    assert [each["name"] for each in server.artifacts] == ["tracegrade-baseline-agents"]
 
 
 def test_own_baseline_and_rules(
@@ -147,7 +158,7 @@ def test_expressions_are_in_no_script() -> None:
     scripts = [step["run"] for step in steps if "run" in step]
     uses = [step["uses"] for step in steps if "uses" in step]
 
-    assert len(scripts) == 4
+    assert len(scripts) == 5
     assert [script for script in scripts if "${{" in script] == []
     assert [each for each in uses if not re.search(r"@[0-9a-f]{40}$", each)] == []
 

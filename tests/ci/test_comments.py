@@ -1,22 +1,12 @@
 """One comment for each pull request and name: added once, then replaced."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.ci.github import FORBIDDEN, GitHub, github
+from tests.ci.github import FORBIDDEN, GitHub
 from tests.commands import Ended, tracegrade
 
 FIRST = "<!-- tracegrade:agents -->"
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[GitHub]:
-    """A server, with its token in the environment."""
-    monkeypatch.delenv("TRACEGRADE_GITHUB_TOKEN", raising=False)
-    monkeypatch.setenv("GITHUB_TOKEN", "token")
-    with github() as found:
-        yield found
 
 
 @pytest.fixture
