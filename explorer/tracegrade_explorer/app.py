@@ -163,7 +163,7 @@ PAGES: Final = (
     PageRoute("/queries", former_queries),
     PageRoute("/queries/{id}", former_queries),
     PageRoute("/sql", sql, SLOW, ("GET", "POST")),
-    PageRoute("/sql/names", sql_names, SLOW),
+    PageRoute("/sql-names", sql_names, SLOW),
     PageRoute("/sql/{id}", saved_sql, SLOW, ("GET", "POST")),
     PageRoute("/save-query", save_query, SLOW, ("POST",)),
 )

@@ -29,8 +29,6 @@ MEDIA_TYPES: Final = {
 }
 OWN: Final = frozenset({"q", "save", "save_as", "overwrite"})
 """Fields of the form besides the values of a query."""
-RESERVED: Final = "names"
-"""`/sql/names.json` has the names that the editor completes."""
 EXAMPLE: Final = """\
 SELECT trajectory_id, tool_name, status
 FROM steps
@@ -116,8 +114,6 @@ def _refused_name(name: str, text: str) -> str:
         return "There is nothing to save: the query is empty."
     if not NAME.fullmatch(name):
         return "A name has 1 to 60 of a-z, 0-9 and -, such as calls-by-tool; choose another."
-    if name == RESERVED:
-        return f"The name {name} is taken by an address of the explorer; choose another."
     if name in saved():
         return f"The built-in query {name} cannot be replaced; choose another name."
     return ""

@@ -1,4 +1,4 @@
-"""`/sql/names.json`: the names that the editor of the SQL page completes."""
+"""`/sql-names.json`: the names that the editor of the SQL page completes."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -22,7 +22,7 @@ def sql_names(request: PageRequest) -> PageResponse:
         PageMissing: It is requested as a page.
     """
     if request.form != "json":
-        msg = "the names of the SQL page are for programs alone, as /sql/names.json"
+        msg = "the names of the SQL page are for programs alone, as /sql-names.json"
         raise PageMissing(msg)
     found = tables(request)
     choices = [*_tables(found), *_columns(found), *_saved(request)]

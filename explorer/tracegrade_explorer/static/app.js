@@ -136,7 +136,7 @@
     const [word] = typed.match(/\w*$/), begun = word.toLowerCase();
     const begins = ({ text, href }) => text.toLowerCase().startsWith(begun) &&
       (href ? field.value.trim() === word : text !== word);
-    const { choices } = await (names ??= fetchChoices("/sql/names.json"));
+    const { choices } = await (names ??= fetchChoices("/sql-names.json"));
     return { from: typed.length - word.length, choices: word ? choices.filter(begins).slice(0, 12) : [] };
   };
 

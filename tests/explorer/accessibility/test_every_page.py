@@ -44,7 +44,7 @@ LOOKS: Final[tuple[tuple[ViewportSize, Literal["light", "dark"], object], ...]] 
 )  # fmt: skip
 """Screens and schemes, each with the rules that axe checks; most do not depend on colors."""
 NO_PAGES: Final = {
-    "/overview", "/state", "/completions", "/queries", "/queries/{id}", "/sql/names",
+    "/overview", "/state", "/completions", "/queries", "/queries/{id}", "/sql-names",
     "/runs/{id}/steps/{step}/{text}", "/runs/{id}/nearest",
 }  # fmt: skip
 """Addresses that redirect, or whose answer is text or JSON."""

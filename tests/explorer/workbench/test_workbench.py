@@ -251,7 +251,7 @@ def test_the_page_lists_tables_with_what_columns_mean(web: TestClient) -> None:
 def test_names_are_those_of_tables_columns_and_saved_queries(ann: TestClient) -> None:
     """A column of several tables is there once; a saved query has its address."""
     save(ann, "mine", "SELECT 1 AS one")
-    choices = ann.get("/sql/names.json").json()["choices"]
+    choices = ann.get("/sql-names.json").json()["choices"]
     hints = {choice["text"]: choice["hint"] for choice in choices}
     tables = {table["name"]: table for table in ann.get("/sql.json").json()["tables"]}
     columns = {column["name"] for table in tables.values() for column in table["columns"]}
@@ -262,7 +262,16 @@ def test_names_are_those_of_tables_columns_and_saved_queries(ann: TestClient) ->
     assert hints["trajectory_id"].endswith(" more tables")
     assert [each["href"] for each in choices if each["text"] == "mine"] == ["/sql/mine"]
     assert sum(choice["text"] == "trajectory_id" for choice in choices) == 1
-    assert ann.get("/sql/names").status_code == 404
+    assert ann.get("/sql-names").status_code == 404
+
+
+def test_a_query_of_any_valid_name_has_an_address(ann: TestClient) -> None:
+    """That of the names to complete is no query's."""
+    answer = save(ann, "names", "SELECT 41 + 1 AS answer")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/sql/names")
+    assert ">42<" in ann.get("/sql/names").text
+    assert ann.get("/sql/names.json").json()["rows"] == [{"answer": 42}]
+    assert "choices" in ann.get("/sql-names.json").json()
 
 
 def test_a_saved_query_is_in_the_lake_under_its_name(ann: TestClient, lake: Lake) -> None:
@@ -298,7 +307,6 @@ def test_another_text_of_a_name_is_overwritten_by_a_second_form_alone(
         "../x",
         "a/b",
         "A",
-        "names",
         "a b",
         "x" * 61,
         "tool_error_rates",
