@@ -37,11 +37,9 @@ PAGES: Final = (
     ("/alerts", "Alerts", "g a"),
     ("/tasks", "Tasks", "g t"),
     ("/money", "Money", "g m"),
-    ("/trends", "Trends", "g d"),
-    ("/search", "Search", "g f"),
     ("/sql", "SQL", "g s"),
 )
-"""Entries of the menu: address, name, keys."""
+"""Entries of the menu: address, name, keys. Tasks and releases link trends, lists the search."""
 
 
 @cache

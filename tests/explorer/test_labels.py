@@ -297,6 +297,32 @@ def test_a_queue_may_have_only_runs_that_were_drawn_for_a_judge(lake: Lake) -> N
     assert queue("sampled").headers["location"].startswith(f"/runs/{second}?")
 
 
+def test_start_page_says_how_many_runs_wait(lake: Lake) -> None:
+    """Each number is of the queue that it opens; a label lowers it; readers see none of it."""
+    second = run_ids(lake)[1]
+    drawn = {"trajectory_id": second, "date": date(2026, 11, 1)}
+    lake.append(JUDGE_SAMPLES, pa.Table.from_pylist([drawn], JUDGE_SAMPLES.arrow()))
+    found = explorer(lake)
+    with closing(found), closing(found.latest):
+        web = client(found)
+        assert "To label" not in web.get("/").text
+        assert web.get("/now.json").json()["to_label"] == {}
+        found.labeling = Labeling(everybody_is("ann"), LabelWriter(str(lake.root)))
+        card = web.get("/now.json").json()["to_label"]
+        numbers = [int(each["text"].split()[0]) for each in card["queues"]]
+        pages = [web.get(each["href"], follow_redirects=True).text for each in card["queues"]]
+        left = [int(re.findall(r"(\d+) left", page)[0]) for page in pages]
+        start = web.get(card["start"])
+        post(web, second, verdict="good")
+        after = web.get("/now.json").json()["to_label"]
+
+    assert (card["waiting"], after["waiting"]) == (len(run_ids(lake)), len(run_ids(lake)) - 1)
+    assert numbers == left
+    assert "drawn to measure a judge" in card["queues"][0]["text"]
+    assert start.headers["location"].startswith(f"/runs/{second}?")
+    assert not any("drawn" in each["text"] for each in after["queues"])
+
+
 def test_a_queue_leads_from_one_run_to_the_next(web: TestClient, lake: Lake) -> None:
     """Each once, until all have a verdict of a person; the page shows how far one is."""
     seen: list[str] = []

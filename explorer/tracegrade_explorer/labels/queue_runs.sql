@@ -13,11 +13,13 @@
 -- Columns:
 --   trajectory_id  VARCHAR  One row each.
 --   waiting        BIGINT   Such runs in all; the same in all rows.
+--   disagreeing    BIGINT   Those on which a judge and the score disagree; the same in all rows.
 -- Order:
 --   as asked for, then newest first
 SELECT
   waiting.trajectory_id,
-  count(*) OVER () AS waiting
+  count(*) OVER () AS waiting,
+  count(*) FILTER (WHERE waiting.disagrees) OVER () AS disagreeing
 FROM (
   SELECT
     runs.seq,
@@ -28,7 +30,8 @@ FROM (
       WHEN $queue_order::VARCHAR = 'disagree'  -- noqa: RF02
         THEN if(judges.success <> (runs.outcome = 'succeeded'), 0, 1)
       ELSE 0
-    END AS place
+    END AS place,
+    judges.success <> (runs.outcome = 'succeeded') AS disagrees
   FROM matching_runs AS runs
   LEFT JOIN (
     SELECT

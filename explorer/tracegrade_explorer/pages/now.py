@@ -16,6 +16,7 @@ from tracegrade_explorer.pages.cells import STATE_WORDS
 from tracegrade_explorer.pages.now_releases import changed_releases
 from tracegrade_explorer.pages.runs import name_in_words
 from tracegrade_explorer.pages.state import state_counts
+from tracegrade_explorer.pages.to_label import to_label
 from tracegrade_explorer.pages.window_bar import local_time, window_bar
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, Redirect
 from tracegrade_explorer.snapshots.snapshot import Row, read
@@ -56,6 +57,7 @@ def now(request: PageRequest) -> PageResponse:
     decided = changed_releases(request)
     counts = state_counts(request)
     solves = any(row["known"] for row in ran)
+    card = to_label(request)
     view = {
         "tabs": chosen.tabs,
         "when": chosen.when,
@@ -67,6 +69,7 @@ def now(request: PageRequest) -> PageResponse:
         "all_runs": links.runs(window.runs(Filter())),
         "wrong": [*_lists(request, agents, wrong, window)],
         "decided": decided,
+        "to_label": card,
         "standing": _standing(request),
         "zone": chosen.zone,
         "own": _own_addresses(request),
@@ -74,7 +77,7 @@ def now(request: PageRequest) -> PageResponse:
     }
     data = {"window": window.name, **_times(window), "newest": chosen.newest,
             "states": counts, "last_scored_ms": request.snapshot.scored_ms, "agents": ran,
-            "bars": bars, "wrong": wrong, "releases": decided}  # fmt: skip
+            "bars": bars, "wrong": wrong, "releases": decided, "to_label": card}  # fmt: skip
     columns = [*agents[0]] if agents else ["agent_name", "runs"]
     return PageContent("now", "Now", view, data, columns, ran)
 

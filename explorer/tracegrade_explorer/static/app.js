@@ -227,7 +227,7 @@
     e: among("finding", 1), E: among("finding", -1), n: among("difference", 1), N: among("difference", -1),
     "[": click("a[rel=prev]"), "]": click("a[rel=next]"), a: nextAgent, x: mark, c: compare, o: fold, "/": find, y: copy, "?": help,
     s: click("[data-other-view]"), i: () => one("#q")?.focus(), d: click("[data-csv]"),
-    p: () => one("#plan") && show(one("#plan")), t: click("[data-twin]"), l: click("[data-queue]"), ...LABEL_KEYS,
+    p: () => one("#plan") && show(one("#plan")), t: click("[data-twin]"), l: () => follow(one("main [data-queue]") ? "main [data-queue]" : "[data-queue]"), ...LABEL_KEYS,
   };
   let going = false;
   document.addEventListener("keydown", (event) => {
