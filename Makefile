@@ -23,12 +23,12 @@ REAL_FRAMEWORKS := tests/frameworks/test_agent_tests.py tests/frameworks/test_fr
 TRIED_FRAMEWORKS := current earlier quickstarts crewai llama_index phoenix $(shell command -v npm >/dev/null && echo quickstarts_node)
 
 # The kit by the schemas that check-jsonschema brings; zizmor reads workflows without the network.
-KIT = $(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec kit/compose.yaml \
-  && $(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-actions kit/action/action.yml \
-  && $(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows kit/snippets/github.yaml harness/examples/*.yaml \
-  && $(BIN)/check-jsonschema --quiet --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci kit/snippets/gitlab.yaml \
-  && $(BIN)/check-jsonschema --quiet --builtin-schema vendor.buildkite kit/snippets/buildkite.yaml \
-  && $(BIN)/zizmor --offline --quiet kit/action/action.yml kit/snippets/github.yaml harness/examples/*.yaml
+KIT = $(BIN)/check-jsonschema --builtin-schema vendor.compose-spec kit/compose.yaml \
+  && $(BIN)/check-jsonschema --builtin-schema vendor.github-actions kit/action/action.yml \
+  && $(BIN)/check-jsonschema --builtin-schema vendor.github-workflows kit/snippets/github.yaml harness/examples/*.yaml \
+  && $(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci kit/snippets/gitlab.yaml \
+  && $(BIN)/check-jsonschema --builtin-schema vendor.buildkite kit/snippets/buildkite.yaml \
+  && $(BIN)/zizmor --offline --quiet --strict-collection kit/action/action.yml kit/snippets/github.yaml harness/examples/*.yaml
 
 .PHONY: demo docs site site-serve check test test-slow test-frameworks hosts captures same-rows lint bench chaos clean help
 
