@@ -31,6 +31,10 @@ class Day(NamedTuple):
     agent_name: str = "support"
     conversation: str | None = None
     """Of all of them; None if each is by itself."""
+    arm: str | None = None
+    """Arm of an experiment."""
+    tool_name: str = "look"
+    """Tool that each run calls; there is no other than `look` and `pay`."""
 
 
 def land_days(lake: Lake, days: Sequence[Day], first_trace: int = 1) -> None:
@@ -47,10 +51,11 @@ def land_days(lake: Lake, days: Sequence[Day], first_trace: int = 1) -> None:
             }
             if day.conversation:
                 named["gen_ai__conversation__id"] = day.conversation
-            spans += [
-                agent(1, trace=trace, agent_name=day.agent_name, at=day.day * 86_400_000, **named),
-                tool(2, 1, trace=trace, tool_name="look", at=day.day * 86_400_000 + 1),
-            ]
+            if day.arm:
+                named["experiment__arm"] = day.arm
+            at = day.day * 86_400_000
+            spans.append(agent(1, trace=trace, agent_name=day.agent_name, at=at, **named))
+            spans.append(tool(2, 1, trace=trace, tool_name=day.tool_name, at=at + 1))
         body = request_of(spans, {"service.version": day.release})
         land(lake, body, seq=number, day=day.day)
 

@@ -34,16 +34,20 @@ WITH numbers AS (
 
 SELECT watched_attempts.trajectory_id
 FROM watched_attempts
-INNER JOIN numbers USING (trajectory_id)
+INNER JOIN numbers ON watched_attempts.trajectory_id = numbers.trajectory_id
 WHERE
-  watched_attempts.agent_name IS NOT DISTINCT FROM $agent_name::VARCHAR
-  AND watched_attempts.run_mode IS NOT DISTINCT FROM $run_mode::VARCHAR
-  AND watched_attempts.dimension_value IS NOT DISTINCT FROM $dimension_value::VARCHAR
-  AND ($any_release::BOOLEAN OR watched_attempts.release IS NOT DISTINCT FROM $release::VARCHAR)
-  AND coalesce(watched_attempts.date = $date::DATE, $date::DATE IS NULL)
+  watched_attempts.agent_name IS NOT DISTINCT FROM $agent_name::VARCHAR  -- noqa: RF02
+  AND watched_attempts.run_mode IS NOT DISTINCT FROM $run_mode::VARCHAR  -- noqa: RF02
+  AND watched_attempts.dimension_value
+  IS NOT DISTINCT FROM $dimension_value::VARCHAR  -- noqa: RF02
+  AND (
+    $any_release::BOOLEAN  -- noqa: RF02
+    OR watched_attempts.release IS NOT DISTINCT FROM $release::VARCHAR  -- noqa: RF02
+  )
+  AND coalesce(watched_attempts.date = $date::DATE, $date::DATE IS NULL)  -- noqa: RF02
   AND numbers.value IS NOT NULL
 ORDER BY
-  numbers.value * $better::INTEGER,
+  numbers.value * $better::INTEGER ASC,  -- noqa: RF02
   watched_attempts.date DESC,
-  watched_attempts.trajectory_id
+  watched_attempts.trajectory_id ASC
 LIMIT $rows::BIGINT;

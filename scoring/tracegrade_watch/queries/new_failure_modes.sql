@@ -64,7 +64,7 @@ SELECT
   hits.mode,
   count(*) AS hits,
   any_value(pairs.runs) AS runs,
-  list(hits.trajectory_id ORDER BY hits.date DESC, hits.trajectory_id)[:3] AS run_ids
+  list(hits.trajectory_id ORDER BY hits.date DESC, hits.trajectory_id ASC)[:3] AS run_ids
 FROM pairs
 INNER JOIN hits
   ON

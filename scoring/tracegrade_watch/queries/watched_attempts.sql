@@ -18,7 +18,7 @@
 --   task_id          VARCHAR  NULL if unknown.
 --   conversation_id  VARCHAR  Its conversation; NULL if it has none.
 --   sample_weight    DOUBLE   1 / probability that the trace was sampled; at least 1.
---   scored_with      VARCHAR  Version of the scorer, and hash of the task that it was scored against.
+--   scored_with      VARCHAR  Version of the scorer, and hash of the task it was scored against.
 --   date             DATE     Date the trace was first received, UTC.
 -- Order:
 --   trajectory_id
@@ -27,7 +27,7 @@ SELECT
   trajectory_scores.agent_name,
   trajectory_scores.run_mode,
   trajectory_scores.release,
-  trajectory_scores.dimensions[$dimension::VARCHAR] AS dimension_value,
+  trajectory_scores.dimensions[$dimension::VARCHAR] AS dimension_value,  -- noqa: RF02
   trajectory_scores.task_id,
   trajectories.conversation_id,
   trajectory_scores.sample_weight,

@@ -2,8 +2,8 @@
 --
 -- An observation is the value of one run. Runs of a conversation are one observation, the mean of
 -- their values, on the first of their days and of the first of their tasks by name: they are not
--- independent. Values are added as whole multiples of 2^-60, so no order of rows changes a bit of a
--- sum.
+-- independent. Values are added as whole multiples of 2^-60, so no order of rows changes a bit of
+-- a sum.
 --
 -- Reads:
 --   run_usage
@@ -78,9 +78,10 @@ observations AS (
     min(task_id) AS task_id,
     min(date) AS date,
     count(*) AS runs,
-    avg(value ORDER BY trajectory_id) AS value,
+    sum(round(value * 1152921504606846976)::HUGEINT)::DOUBLE
+    / (count(value) * 1152921504606846976.0) AS value,
     max(sample_weight) AS weight,
-    min(struct_pack(task := task_id, scored_with := scored_with)).scored_with AS scored_with
+    arg_min(scored_with, concat_ws('/', task_id, scored_with)) AS scored_with
   FROM runs
   WHERE conversation_id IS NOT NULL
   GROUP BY agent_name, run_mode, release, dimension_value, metric, conversation_id

@@ -138,7 +138,10 @@ class WatchFile(_Strict):
     )
 
     def of(self, rule: WatchRule) -> WatchRule:
-        """Return a rule with the defaults for the agent and run mode that it does not give."""
+        """Return a rule with the defaults for the agent and run mode that it does not give.
+
+        They do not count as keys that the file gives.
+        """
         if rule.kind in _OF_LAKE:
             return rule
         given = {
@@ -146,7 +149,7 @@ class WatchFile(_Strict):
             for key in ("agent", "run_mode")
             if getattr(rule, key) is None and getattr(self.defaults, key) is not None
         }
-        return rule.model_copy(update=given)
+        return WatchRule.model_construct(rule.model_fields_set, **{**dict(rule), **given})
 
 
 KEYS: Final[dict[str, type[BaseModel]]] = {
