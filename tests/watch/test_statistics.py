@@ -107,13 +107,15 @@ def overdispersion(found: Sequence[Group]) -> float:
 
 def evidence(difference: float, error: float, smallest: float) -> float:
     """Return the likelihood ratio by summing over the mixture of decreases."""
-    steps = 4_000
+    steps = 8_000
     widest = 8 * (smallest + error) + abs(difference)
     total = 0.0
     for step in range(steps):
-        true = -(step + 0.5) * widest / steps
+        root = (step + 0.5) / steps  # more points near 0
+        true = -(root**2) * widest
         weight = 2 * math.exp(-(true**2) / (2 * smallest**2)) / (smallest * math.sqrt(2 * math.pi))
-        total += weight * math.exp((difference**2 - (difference - true) ** 2) / (2 * error**2))
+        ratio = math.exp((difference**2 - (difference - true) ** 2) / (2 * error**2))
+        total += weight * ratio * 2 * root
     return total * widest / steps
 
 
