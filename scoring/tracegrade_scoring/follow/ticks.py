@@ -10,6 +10,7 @@ from tracegrade_scoring.job.discovery import TraceFilter
 from tracegrade_scoring.job.run_scoring import Progress, ScoreSummary, score
 from tracegrade_scoring.job.summary import fault_lines
 from tracegrade_scoring.rendering import words
+from tracegrade_scoring.statistics.known_cohorts import KnownCohorts
 from tracegrade_scoring.tasks import Specification
 
 
@@ -35,6 +36,7 @@ class Ticks:
         self._prices = prices
         self._mapping = mapping
         self._executor = executor
+        self._cohorts = KnownCohorts()
 
     def __call__(self, now_ns: int, quiet_secs: float, progress: Progress) -> ScoreSummary:
         """Score what is new; the arguments are those of `score`."""
@@ -48,6 +50,7 @@ class Ticks:
             progress=progress,
             now_ns=now_ns,
             quiet_secs=quiet_secs,
+            cohorts=self._cohorts,
         )
         metrics = {"metrics": self._specification.metrics}  # stored ones run only where trusted
         self._specification = Specification().model_copy(update=metrics)

@@ -64,7 +64,7 @@ from tracegrade_scoring.schema import (
     SCORE_TABLES,
     TRAJECTORY_SCORES,
 )
-from tracegrade_scoring.statistics.release import release_scores
+from tracegrade_scoring.statistics.known_cohorts import KnownCohorts
 from tracegrade_scoring.statistics.sums import add_sums, start_sums, total_sums
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.stored import NO_TASKS, keep_specification, known_specification
@@ -151,6 +151,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
     progress: Progress = lambda done, of: None,
     now_ns: int | None = None,
     quiet_secs: float = QUIET_SECS,
+    cohorts: KnownCohorts | None = None,
 ) -> ScoreSummary:
     """Build new trajectories of the lake, and score every trajectory that needs it.
 
@@ -170,6 +171,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
         now_ns: The time, ns since 1970, which decides what waits for its root; None for the
             clock's.
         quiet_secs: Without a record of its trace, after which a run is scored without its root.
+        cohorts: What the last run of this process knows of release scores; None for nothing.
 
     Raises:
         LeaseLost: On an object store, another job may have taken over the lake.
@@ -209,7 +211,9 @@ def score(  # noqa: PLR0913 - one for each option of the command
             scored = together(_watched(outcomes, len(buckets), progress))
             lock.check()
             mixed_releases = count(found.con, _MIXED_RELEASES)
-            written = _commit(lake, found, scored, before, at_work, done.specification)
+            written = _commit(
+                lake, found, scored, before, at_work, done.specification, cohorts or KnownCohorts()
+            )
             failed = _note_failed(lake, found, scored, done.specification)
             note_scoring(lake, found.last, found.noting(done.specification, written))
             return done._replace(
@@ -374,13 +378,14 @@ def _watched(outcomes: Iterable[Outcome], of: int, progress: Progress) -> Iterat
         progress(done, of)
 
 
-def _commit(
+def _commit(  # noqa: PLR0913, PLR0917 - what a commit is made of
     lake: Lake,
     found: TracesToScore,
     scored: Outcome,
     before: Mapping[str, int],
     executor: Executor,
     specification: Specification,
+    cohorts: KnownCohorts,
 ) -> dict[str, list[ProcessedFile]]:
     """Commit the new rows; the scores of trajectories last, since they say what is done.
 
@@ -400,7 +405,7 @@ def _commit(
     sums = commit.commit_whole(SCORE_SUMS, _sums(con))
     find_earlier_parts(found, scored.tables.get(RESUMABLE))
     without_earlier_parts(con)
-    commit.commit_whole(RELEASE_SCORES, release_scores(con, metrics=specification.metrics))
+    commit.commit_whole(RELEASE_SCORES, cohorts.release_scores(con, specification.metrics))
     return {SCORE_SUMS.name: sums, scores.name: commit.commit_dated(scores)}
 
 
