@@ -16,7 +16,7 @@ MOST_FILE_BYTES: Final = 256 * 1024**2
 NOT_FOUND: Final = "did not list artifacts"
 
 
-class WantedArtifact(NamedTuple):
+class ArtifactSource(NamedTuple):
     """An artifact of the newest job of a branch that left one."""
 
     repository: str
@@ -25,7 +25,7 @@ class WantedArtifact(NamedTuple):
     branch: str
 
 
-def fetch_baseline(api: GitHubApi, wanted: WantedArtifact, folder: Path) -> bool:
+def fetch_baseline(api: GitHubApi, source: ArtifactSource, folder: Path) -> bool:
     """Write the files of an artifact into a folder; return whether there is one.
 
     Artifacts of forks are left out, even if their branch has the same name.
@@ -34,37 +34,37 @@ def fetch_baseline(api: GitHubApi, wanted: WantedArtifact, folder: Path) -> bool
         CheckRefused: The folder cannot be written, or holds other files.
         GitHubFailed: GitHub cannot be reached, or refuses the token, or the artifact is damaged.
     """
-    number = _newest(api, wanted)
+    number = _newest(api, source)
     if number is None:
         return False
-    answer = api.download(f"/repos/{wanted.repository}/actions/artifacts/{number}/zip")
+    answer = api.download(f"/repos/{source.repository}/actions/artifacts/{number}/zip")
     if answer.status != 200:
         raise api.failed(answer, "did not give the artifact")
     store_files(folder, _files(answer.content))
     return True
 
 
-def _newest(api: GitHubApi, wanted: WantedArtifact) -> int | None:
+def _newest(api: GitHubApi, source: ArtifactSource) -> int | None:
     """Return the id of the newest artifact, None if there is none; GitHub lists it first."""
-    asked = urlencode({"name": wanted.name, "per_page": 100})
-    answer = api.request("GET", f"/repos/{wanted.repository}/actions/artifacts?{asked}")
+    asked = urlencode({"name": source.name, "per_page": 100})
+    answer = api.request("GET", f"/repos/{source.repository}/actions/artifacts?{asked}")
     found = answer.found
     if answer.status != 200 or not isinstance(found, dict):
         raise api.failed(answer, NOT_FOUND)
     listed = found.get("artifacts")
-    own = (each for each in listed or () if _is_own(each, wanted))
+    own = (each for each in listed or () if _is_own(each, source))
     return next((each["id"] for each in own), None)
 
 
-def _is_own(artifact: object, wanted: WantedArtifact) -> bool:
+def _is_own(artifact: object, source: ArtifactSource) -> bool:
     """Return whether an artifact is of a job of the branch of the repository itself."""
     if not isinstance(artifact, dict) or not isinstance(artifact.get("id"), int):
         return False
     job = artifact.get("workflow_run")
-    if artifact.get("expired") or artifact.get("name") != wanted.name or not isinstance(job, dict):
+    if artifact.get("expired") or artifact.get("name") != source.name or not isinstance(job, dict):
         return False
     is_of_fork = job.get("head_repository_id") != job.get("repository_id")
-    return job.get("head_branch") == wanted.branch and not is_of_fork
+    return job.get("head_branch") == source.branch and not is_of_fork
 
 
 def _files(archive: bytes) -> dict[str, bytes]:

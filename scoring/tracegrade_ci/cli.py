@@ -202,11 +202,11 @@ def fetch(
 
     The token is read from TRACEGRADE_GITHUB_TOKEN or GITHUB_TOKEN. Artifacts of forks never count.
     """
-    from tracegrade_ci.artifacts import WantedArtifact, fetch_baseline
+    from tracegrade_ci.artifacts import ArtifactSource, fetch_baseline
     from tracegrade_ci.github import GitHubApi, checked_api, checked_repository, token_of
 
-    wanted = WantedArtifact(checked_repository(repository), artifact, branch)
-    if fetch_baseline(GitHubApi(checked_api(api), token_of(os.environ)), wanted, out):
+    source = ArtifactSource(checked_repository(repository), artifact, branch)
+    if fetch_baseline(GitHubApi(checked_api(api), token_of(os.environ)), source, out):
         echo(f"baseline: {visible(str(out))}")
     else:
         echo(f"no artifact '{visible(artifact)}' of branch '{visible(branch)}'")
