@@ -79,6 +79,8 @@ class Evidence:
     """Newest dates of both sides, at most sixty, the oldest first."""
     run_ids: tuple[str, ...] = ()
     """At most three trajectories that show the change; the newest first."""
+    content: str | None = None
+    """Words out of traces that belong to the sentence; they leave only where they are wanted."""
     note: str | None = None
     """Note of the person who acknowledged it."""
 

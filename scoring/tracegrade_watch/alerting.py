@@ -1,12 +1,15 @@
 """One run of `tracegrade watch`: rules, checks and alerts, written if they changed."""
 
 import datetime
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from tracegrade_lake import Lake
 from tracegrade_watch.alert import Alert
 from tracegrade_watch.errors import AlertUnknown, WatchRefused
+from tracegrade_watch.notify.declared import OpenedDestination, declared_destinations, opened
+from tracegrade_watch.notify.run import NotifyFault, notify
 from tracegrade_watch.rules.load import load_rules
 from tracegrade_watch.rules.model import WatchFile
 from tracegrade_watch.rules.stored import store_rules, stored_rules
@@ -39,6 +42,31 @@ def watch_and_store(lake: Lake, rules: WatchFile, now: datetime.datetime) -> Wat
     store_rules(lake, rules)
     write_alerts(lake, watched.alerts)
     return watched
+
+
+def destinations_of(rules: WatchFile, variables: Mapping[str, str]) -> list[OpenedDestination]:
+    """Return the destinations of alerts, with their secrets.
+
+    Args:
+        rules: The rules, with the entries below `notify`.
+        variables: Of the environment.
+
+    Raises:
+        WatchRefused: An entry has another form, or a secret is missing.
+    """
+    return [opened(each, variables) for each in declared_destinations(rules.notify)]
+
+
+def notify_all(
+    lake: Lake, rules: WatchFile, destinations: Sequence[OpenedDestination], watched: Watched
+) -> tuple[Watched, list[NotifyFault]]:
+    """Notify destinations; return the result with what each received, and what failed.
+
+    Call it under `alone`, after `watch_and_store`.
+    """
+    page_url = rules.explorer.rstrip("/") if rules.explorer else None
+    faults = notify(lake, destinations, page_url)
+    return replace(watched, alerts=read_alerts(lake)), faults
 
 
 def acknowledge(lake: Lake, alert_id: str, note: str) -> Alert:

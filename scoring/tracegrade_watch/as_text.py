@@ -7,6 +7,8 @@ from typing import Any
 from tracegrade.terminal.visible import visible
 from tracegrade_scoring.rendering import words
 from tracegrade_watch.alert import Alert, Evidence
+from tracegrade_watch.outputs.formats import summary
+from tracegrade_watch.phrases import strength
 from tracegrade_watch.stored import evidence_document
 from tracegrade_watch.watched import RuleCheck, Watched
 
@@ -22,11 +24,7 @@ def as_text(watched: Watched) -> Iterator[str]:
         yield f"quiet  {_named(check)}: {_standing(check.evidence)}"
     for check in unknown:
         yield f"unknown  {_named(check)}: {check.reason}"
-    resolved = sum(alert.state == "resolved" for alert in watched.alerts)
-    yield (
-        f"{words.count(len(watched.firing), 'alert')} firing, {resolved:,} resolved; "
-        f"{words.count(len(watched.checks), 'check')}, {len(unknown):,} without enough to go by"
-    )
+    yield summary(watched)
 
 
 def _alert_lines(alert: Alert) -> Iterator[str]:
@@ -35,8 +33,10 @@ def _alert_lines(alert: Alert) -> Iterator[str]:
     heading = (alert.state.upper(), alert.alert_id, visible(alert.rule), cohort + _value(alert))
     yield "  ".join(heading)
     yield f"  {visible(evidence.statement)}"
+    if evidence.content:
+        yield f"  {visible(evidence.content)}"
     if evidence.ratio is not None:
-        yield f"  {_ratio(evidence)}"
+        yield f"  {strength(evidence)}"
     for task in evidence.tasks:
         yield (
             f"  task {words.name(task.task_id, '(no task)')}: {task.base_mean:.3g} -> "
@@ -67,12 +67,8 @@ def _named(check: RuleCheck) -> str:
 def _standing(evidence: Evidence | None) -> str:
     if evidence is None:
         return "nothing found"
-    ratio = f"; {_ratio(evidence)}" if evidence.ratio is not None else ""
+    ratio = f"; {strength(evidence)}" if evidence.ratio is not None else ""
     return f"{visible(evidence.statement)}{ratio}"
-
-
-def _ratio(evidence: Evidence) -> str:
-    return f"evidence {evidence.ratio:,.4g}, an alert needs {evidence.threshold or 0:,.4g}"
 
 
 def as_json(watched: Watched) -> str:

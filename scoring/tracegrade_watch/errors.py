@@ -12,7 +12,7 @@ class WatchBusy(TracegradeError):
 
 
 class ExportNotWritten(TracegradeError):
-    """The file for metrics cannot be written."""
+    """A file for another program cannot be written."""
 
 
 class AlertUnknown(BadInput):

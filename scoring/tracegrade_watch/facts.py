@@ -133,14 +133,15 @@ def _issue_check(rule: WatchRule, issue: Issue, con: duckdb.DuckDBPyConnection) 
         rule.id, issue.agent_name, issue.run_mode, issue.issue, None, issue.state.release
     )
     evidence = Evidence(
-        f"issue {issue.issue} is {issue.state.name}: {words.line(issue.title)} in "
-        f"{newest.hits:,} of {words.count(newest.runs, 'run')} of "
-        f"{words.name(newest.release, '(no release)')}",
+        f"issue {issue.issue} is {issue.state.name}: {newest.hits:,} of "
+        f"{words.count(newest.runs, 'run')} of {words.name(newest.release, '(no release)')} "
+        "show it",
         rule_line(rule),
         f"the issue is no longer {issue.state.name}: fixed, muted or marked as known",
         observed=float(newest.hits),
         limit=float(needed),
         run_ids=_issue_runs(con, issue) if fires else (),
+        content=words.line(issue.title),
     )
     return RuleCheck(about, fires=fires, is_over=not fires, evidence=evidence)
 

@@ -2,7 +2,7 @@
 
 from tracegrade_scoring.metrics import Metric, Scale
 from tracegrade_scoring.rendering import words
-from tracegrade_watch.alert import Side
+from tracegrade_watch.alert import Evidence, Side
 
 SUCCESS = "success"
 EVIDENCE_DIGITS = 6
@@ -33,6 +33,16 @@ def counted(metric: Metric, found: Side) -> str:
         failed = found.scored - int(found.value_sum)
         return f"{failed:,} of {words.count(found.scored, 'run')} failed, {days}"
     return f"{words.count(found.scored, 'run')}, {days}"
+
+
+def strength(evidence: Evidence) -> str:
+    """Return how strong evidence is against what its rule needs; '' without numbers."""
+    if evidence.ratio is not None:
+        needed = f"{evidence.threshold or 0:,.4g}"
+        return f"evidence {evidence.ratio:,.4g}, an alert needs {needed}"
+    if evidence.observed is not None and evidence.limit is not None:
+        return f"{words.number(evidence.observed)}, limit {words.number(evidence.limit)}"
+    return ""
 
 
 def usage_metric(name: str) -> Metric:

@@ -14,7 +14,6 @@ from tracegrade_watch.sql import QUERIES
 PARAMETERS = {
     "exported_scores": {"releases": 5, "metrics": ["success", "tsa"]},
     "known_costs": None,
-    "unscored_runs": None,
 }
 
 

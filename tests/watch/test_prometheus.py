@@ -3,6 +3,7 @@
 import os
 import stat
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -19,8 +20,7 @@ from tests.watch.exposition import parse
 from tests.watch.test_stored import BLANK
 
 from tracegrade_lake import Lake
-from tracegrade_queries.build.discovery import unbuilt
-from tracegrade_queries.engine.connection import NO_LIMITS, connect
+from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.issue_marks import stored_marks
 from tracegrade_scoring.issues.read import read_issues
 from tracegrade_scoring.layer import SCORES
@@ -28,8 +28,9 @@ from tracegrade_scoring.metrics import METRICS
 from tracegrade_watch.alert import Alert, Evidence
 from tracegrade_watch.errors import ExportNotWritten
 from tracegrade_watch.outputs.exported import MOST_METRICS, MOST_RELEASES, samples, scoring_lag
+from tracegrade_watch.outputs.files import write_textfile
 from tracegrade_watch.outputs.prometheus import FAMILIES, MetricSample, prometheus_text
-from tracegrade_watch.outputs.textfile import write_textfile
+from tracegrade_watch.watched import RuleCheck, Watching
 
 FALL = replace(
     BLANK,
@@ -40,11 +41,11 @@ FALL = replace(
 )
 
 
-def text_of(lake: Lake, *alerts: Alert) -> str:
+def text_of(lake: Lake, *alerts: Alert, checks: Sequence[RuleCheck] = ()) -> str:
     """Return the metrics of a lake."""
     with closing(connect(lake, layers=(SCORES,))) as con:
-        lag = scoring_lag(lake, con, unbuilt(lake, NO_LIMITS))
-        return prometheus_text(samples(con, alerts, read_issues(con, stored_marks(lake)), lag))
+        issues = read_issues(con, stored_marks(lake))
+        return prometheus_text(samples(con, alerts, checks, issues, scoring_lag(lake)))
 
 
 def test_scores_are_those_of_the_lake(tmp_path: Path) -> None:
@@ -99,7 +100,9 @@ def test_alerts_and_evidence(tmp_path: Path) -> None:
     """A line that one can watch approach 1; what was resolved is no alert."""
     gone = replace(FALL, alert_id="2" * 12, rule="other", state="resolved")
     known = replace(FALL, alert_id="3" * 12, rule="known", state="acknowledged")
-    found = parse(text_of(sample(tmp_path / "lake"), FALL, gone, known))
+    quiet = RuleCheck(Watching("quiet"), evidence=Evidence("", "", "", ratio=5.0, threshold=20.0))
+    lake = sample(tmp_path / "lake")
+    found = parse(text_of(lake, FALL, gone, known, checks=[quiet]))
 
     assert {each.labels["rule"]: each.labels["state"] for each in found
             if each.name == "tracegrade_alert"} == {
@@ -107,7 +110,7 @@ def test_alerts_and_evidence(tmp_path: Path) -> None:
     }  # fmt: skip
     ratios = [each for each in found if each.name == "tracegrade_evidence_ratio"]
     assert {each.labels["rule"]: each.value for each in ratios} == {
-        "success": 4.2, "other": 4.2, "known": 4.2,
+        "success": 4.2, "other": 4.2, "known": 4.2, "quiet": 0.25,
     }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from tracegrade_watch.outputs.prometheus import prometheus_text
 
 
 def metrics(request: PageRequest) -> PageResponse:
-    """Return what `tracegrade watch --prometheus` writes.
+    """Return what `tracegrade watch --prometheus` writes, with the evidence of alerts alone.
 
     Raises:
         BadFilter: The address has a parameter.
@@ -17,6 +17,6 @@ def metrics(request: PageRequest) -> PageResponse:
     if request.pairs:
         msg = f"{request.pairs[0][0]} is not known here; the page has all metrics"
         raise BadFilter(msg)
-    lag = scoring_lag(request.snapshot.lake, request.con, request.freshness.new)
-    found = samples(request.con, known_alerts(request), known_issues(request), lag)
+    lag = scoring_lag(request.snapshot.lake)
+    found = samples(request.con, known_alerts(request), (), known_issues(request), lag)
     return PlainText(prometheus_text(found))

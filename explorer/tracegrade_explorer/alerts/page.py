@@ -11,7 +11,7 @@ from tracegrade_scoring.metrics import METRICS, Metric, Scale
 from tracegrade_scoring.pictures.small import bar
 from tracegrade_scoring.rendering import words
 from tracegrade_watch.alert import Alert, DayMean, Side, TaskChange
-from tracegrade_watch.outputs.report import strength
+from tracegrade_watch.phrases import strength
 from tracegrade_watch.schema import ALERTS
 from tracegrade_watch.stored import evidence_document, read_alerts
 
@@ -69,6 +69,7 @@ def alert(request: PageRequest) -> PageResponse:
         "rule_text": evidence.rule_text,
         "resolves": words.line(evidence.resolves),
         "note": evidence.note or "",
+        "content": words.line(evidence.content or ""),
         "metric": words.name(found.metric),
         "sides": [_side(row, metric) for row in sides],
         "tasks": [_task(change, metric) for change in evidence.tasks],
@@ -106,7 +107,7 @@ def _row(alert: Alert) -> dict[str, Any]:
         "style": CLASSES[alert.state],
         "href": links.alert(alert.alert_id),
         "sentence": words.line(alert.evidence.statement) or words.name(alert.rule),
-        "strength": strength(alert),
+        "strength": strength(alert.evidence),
         "rule": words.name(alert.rule),
         "agent": words.cohort(alert.agent_name, alert.run_mode) if alert.agent_name else "",
         "release": f"{release} after {words.name(alert.base)}" if compared else release,

@@ -16,7 +16,7 @@ import duckdb
 from tracegrade.errors import TracegradeError
 from tracegrade_explorer.snapshots.snapshot import LakeSnapshot, lake_state, take_snapshot
 from tracegrade_lake import Lake
-from tracegrade_queries.build.discovery import Unbuilt, unbuilt
+from tracegrade_queries.build.discovery import unbuilt_spans
 from tracegrade_queries.engine.connection import Limits
 from tracegrade_watch.schema import ALERTS
 from tracegrade_watch.stored import read_alerts
@@ -45,8 +45,6 @@ class Freshness(NamedTuple):
     """Version of the raw spans; None if there are none."""
     unbuilt: int
     """Spans and log records that a build would find new; 0 if builds follow at once."""
-    new: Unbuilt = Unbuilt()
-    """What such a build would find."""
     alerts_version: int | None = None
     """Version of the alerts; None if there are none."""
     firing: int = 0
@@ -179,8 +177,7 @@ class LatestSnapshot:
         version = self.lake.version("raw_spans")
         if version is None or self._is_built or not self.lake.is_local:
             return self._with_alerts(Freshness(version, 0))
-        new = unbuilt(self.lake, LIMITS)
-        return self._with_alerts(Freshness(version, new.spans, new))
+        return self._with_alerts(Freshness(version, unbuilt_spans(self.lake, LIMITS)))
 
     def _with_alerts(self, freshness: Freshness) -> Freshness:
         version = self.lake.version(ALERTS.name)

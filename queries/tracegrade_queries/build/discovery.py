@@ -99,16 +99,6 @@ class Discovery(NamedTuple):
         return int(found.fetchall()[0][0])
 
     @property
-    def new_traces(self) -> tuple[int, int | None]:
-        """The number of traces that have no run yet, and when the first of them was received."""
-        found = self.con.sql(
-            "SELECT count(*), min(first_ns) FROM affected_traces "
-            "ANTI JOIN trajectories ON affected_traces.trace_id = trajectories.trace_id"
-        )
-        ((traces, first_ns),) = found.fetchall()
-        return traces, first_ns
-
-    @property
     def unread_logs(self) -> dict[str, int]:
         """New log records whose trace has no span, by the name of their event; '' without one."""
         return dict(self.con.sql("SELECT event_name, records FROM unread_logs").fetchall())
@@ -150,19 +140,12 @@ class Unbuilt(NamedTuple):
     """New spans, and their log records."""
     unread_logs: Mapping[str, int] = MappingProxyType({})
     """Log records whose trace has no span, by the name of their event; '' without one."""
-    traces: int = 0
-    """New traces that have no run yet."""
-    first_ns: int | None = None
-    """Receipt time of the first of these traces, ns since 1970; None without any."""
 
 
 def unbuilt(lake: Lake, limits: Limits) -> Unbuilt:
     """Return what a build would find new."""
     with discovered(lake, limits) as found:
-        if found is None:
-            return Unbuilt()
-        traces, first_ns = found.new_traces
-        return Unbuilt(found.new_spans, found.unread_logs, traces, first_ns)
+        return Unbuilt(found.new_spans, found.unread_logs) if found else Unbuilt()
 
 
 def has_unbuilt_files(lake: Lake) -> bool:

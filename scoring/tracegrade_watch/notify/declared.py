@@ -14,10 +14,10 @@ WEBHOOK: Final = "webhook"
 ALERTMANAGER: Final = "alertmanager"
 GITHUB: Final = "github_dispatch"
 KEYS: Final[Mapping[str, frozenset[str]]] = {
-    SLACK: frozenset(),
-    WEBHOOK: frozenset({"token"}),
-    ALERTMANAGER: frozenset({"token", "every_hours"}),
-    GITHUB: frozenset({"token", "endpoint"}),
+    SLACK: frozenset({"with_content"}),
+    WEBHOOK: frozenset({"token", "with_content"}),
+    ALERTMANAGER: frozenset({"token", "every_hours", "with_content"}),
+    GITHUB: frozenset({"token", "endpoint", "with_content"}),
 }
 """Keys that an entry may have in addition to its kind."""
 SECRET_URLS: Final = frozenset({SLACK, WEBHOOK})
@@ -45,6 +45,8 @@ class DeclaredDestination(NamedTuple):
     """Base URL of GitHub's API."""
     every_hours: float = EVERY_HOURS
     """Hours between two runs of `watch`."""
+    with_content: bool = False
+    """Whether words out of traces may leave."""
 
     @property
     def name(self) -> str:
@@ -100,6 +102,7 @@ def _declared(entry: Any) -> DeclaredDestination:
         **({"token": _text(entry, "token")} if "token" in entry else {}),
         **({"endpoint": _text(entry, "endpoint").rstrip("/")} if "endpoint" in entry else {}),
         **({"every_hours": _hours(entry)} if "every_hours" in entry else {}),
+        **({"with_content": _flag(entry)} if "with_content" in entry else {}),
     })  # fmt: skip
     _check(found)
     return found
@@ -155,6 +158,14 @@ def _text(entry: Mapping[str, Any], key: str) -> str:
     return value
 
 
+def _flag(entry: Mapping[str, Any]) -> bool:
+    value = entry["with_content"]
+    if not isinstance(value, bool):
+        msg = f"notify: with_content must be true or false, got {value!r}"
+        raise WatchRefused(msg)
+    return value
+
+
 def _hours(entry: Mapping[str, Any]) -> float:
     value = entry["every_hours"]
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 8760:
@@ -164,4 +175,4 @@ def _hours(entry: Mapping[str, Any]) -> float:
 
 
 def _keys_of(kind: str) -> str:
-    return f"it has: {', '.join(sorted(KEYS[kind]))}" if KEYS[kind] else "it has none"
+    return f"it has: {', '.join(sorted(KEYS[kind]))}"

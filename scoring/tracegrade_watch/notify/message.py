@@ -1,5 +1,6 @@
 """The texts of an alert that leave this machine: each is visible, on one line, and short."""
 
+from dataclasses import replace
 from math import isfinite
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
@@ -55,6 +56,15 @@ def run_links(alert: Alert, page_url: str | None) -> list[AlertRun]:
         AlertRun(words.run(run), f"{page_url}/runs/{quote(run, safe='')}" if page_url else None)
         for run in alert.evidence.run_ids[:3]
     ]
+
+
+def sendable(alert: Alert, *, with_content: bool) -> Alert:
+    """Return an alert as it may leave: with words out of traces in its sentence, or without."""
+    evidence = alert.evidence
+    if not evidence.content:
+        return alert
+    statement = f"{evidence.statement}: {evidence.content}" if with_content else evidence.statement
+    return replace(alert, evidence=replace(evidence, statement=statement, content=None))
 
 
 def document(alert: Alert, page_url: str | None) -> dict[str, Any]:

@@ -12,8 +12,10 @@ from typing import Final, NamedTuple
 from tracegrade_collector.edge.json_http import JsonHttp
 from tracegrade_collector.errors import ServerUnreachable
 from tracegrade_lake import Lake
+from tracegrade_scoring.rendering import words
 from tracegrade_watch.alert import Alert
 from tracegrade_watch.notify.declared import ALERTMANAGER, GITHUB, OpenedDestination
+from tracegrade_watch.notify.message import sendable
 from tracegrade_watch.notify.payloads import NotifyContext, Payload, payloads
 from tracegrade_watch.stored import read_alerts, write_alerts
 
@@ -32,6 +34,10 @@ class NotifyFault(NamedTuple):
     fault: str
     alerts: int
     """Alerts that it lacks."""
+
+    def __str__(self) -> str:
+        missing = words.count(self.alerts, "alert")
+        return f"{self.destination} did not accept {missing}: {self.fault}"
 
 
 def notify(
@@ -64,7 +70,12 @@ def _send(
 ) -> Mapping[str, str]:
     """Return the note of each alert that was due; after a failure, nothing more is sent."""
     name = destination.declared.name
-    due = [alert for alert in alerts if _is_due(alert, destination)]
+    with_content = destination.declared.with_content
+    due = [
+        sendable(alert, with_content=with_content)
+        for alert in alerts
+        if _is_due(alert, destination)
+    ]
     http = JsonHttp(_headers(destination), TIMEOUT_SECS, TRIES - 1)
     notes: dict[str, str] = {}
     fault: str | None = None

@@ -1,17 +1,16 @@
-"""Writes the result of a run as text, JSON, JUnit XML, and annotations of GitHub."""
+"""Writes the result of `tracegrade watch` as JUnit XML, and as annotations of GitHub."""
 
-import json
-from collections.abc import Callable, Iterator, Mapping
-from math import isfinite
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from tracegrade.terminal.visible import visible
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.junit import JunitCase, junit_xml
 from tracegrade_scoring.rendering.markup import code, escape, table
 from tracegrade_watch.alert import Alert
-from tracegrade_watch.notify.message import document, sentence, title
-from tracegrade_watch.outputs.report import CheckedRule, WatchReport, strength, summary
+from tracegrade_watch.notify.message import run_links, sentence, title
+from tracegrade_watch.phrases import strength
+from tracegrade_watch.watched import RuleCheck, Watched, Watching
 
 MOST_ANNOTATIONS: Final = 10
 """Errors that GitHub shows of one step."""
@@ -22,68 +21,37 @@ LAKE: Final = "lake"
 """Group of a rule about the whole lake."""
 
 
-def as_text(report: WatchReport) -> str:
-    """Return alerts that fire or are acknowledged, each with its evidence, and a summary."""
-    return "".join(f"{line}\n" for line in _text_lines(report))
-
-
-def _text_lines(report: WatchReport) -> Iterator[str]:
-    for alert in (*report.in_state("firing"), *report.in_state("acknowledged")):
-        yield title(alert)
-        yield f"  {sentence(alert)}"
-        if numbers := strength(alert):
-            yield f"  {numbers}"
-        if runs := [run.url or run.name for run in report.runs(alert)]:
-            yield f"  runs: {', '.join(runs)}"
-        yield f"  id {alert.alert_id}; {words.line(alert.evidence.resolves)}"
-    for each in report.checked:
-        if each.skipped is not None:
-            yield f"no answer: {_name(each)}: {words.line(each.skipped)}"
-    yield from map(visible, report.faults)
-    yield summary(report)
-
-
-def as_json(report: WatchReport) -> str:
-    """Return everything, every number unrounded."""
-    found: dict[str, Any] = {
-        "lake": report.lake,
-        "firing": len(report.in_state("firing")),
-        "alerts": [document(alert, report.page_url) for alert in report.alerts],
-        "checked": [{**vars(each), "share": _finite(each.share)} for each in report.checked],
-        "faults": [*report.faults],
-    }
-    return json.dumps(found, indent=2, allow_nan=False) + "\n"
-
-
-def _finite(number: float | None) -> float | None:
-    return number if number is not None and isfinite(number) else None
-
-
-def as_junit(report: WatchReport) -> str:
-    """Return each rule over each agent as a test case, which an alert fails."""
-    alerts = {alert.alert_id: alert for alert in report.alerts}
-    cases = [_case(each, alerts) for each in report.checked]
-    found = {each.alert_id for each in report.checked}
-    others = [alert for alert in report.in_state("firing") if alert.alert_id not in found]
-    cases += [JunitCase(LAKE, title(alert), "failure", sentence(alert)) for alert in others]
+def as_junit(watched: Watched) -> str:
+    """Return each check of a rule as a test case, which an alert fails."""
+    alerts = {alert.alert_id: alert for alert in watched.alerts}
+    cases = [_case(check, alerts.get(check.about.alert_id)) for check in watched.checks]
     return junit_xml(SUITE, cases)
 
 
-def _case(each: CheckedRule, alerts: Mapping[str, Alert]) -> JunitCase:
-    group, name = words.line(each.about) or LAKE, words.name(each.rule)
-    if each.skipped is not None:
-        return JunitCase(group, name, "skipped", words.line(each.skipped))
-    alert = alerts.get(each.alert_id or "")
-    if alert is None or alert.state == "resolved":
-        return JunitCase(group, name)
-    if alert.state == "acknowledged":
-        return JunitCase(group, name, "skipped", f"acknowledged: {sentence(alert)}")
-    return JunitCase(group, name, "failure", sentence(alert))
+def _case(check: RuleCheck, alert: Alert | None) -> JunitCase:
+    about = check.about
+    group = words.cohort(about.agent_name, about.run_mode) if about.agent_name else LAKE
+    name = _case_name(about)
+    if alert is not None and alert.state == "firing":
+        return JunitCase(group, name, "failure", _evidence(alert))
+    if alert is not None and alert.state == "acknowledged":
+        return JunitCase(group, name, "skipped", f"acknowledged: {_evidence(alert)}")
+    if check.reason is not None:
+        return JunitCase(group, name, "skipped", words.line(check.reason))
+    return JunitCase(group, name)
 
 
-def as_annotations(report: WatchReport) -> str:
+def _case_name(about: Watching) -> str:
+    """Return what tells the checks of an agent apart."""
+    parts = [about.rule, about.metric if about.metric != about.rule else None, about.candidate]
+    if about.dimension is not None:
+        parts.append(f"{about.dimension}={about.dimension_value}")
+    return " ".join(words.name(part) for part in parts if part)
+
+
+def as_annotations(watched: Watched) -> str:
     """Return an error of GitHub for each firing alert, at most ten, and the summary as text."""
-    firing = report.in_state("firing")
+    firing = watched.firing
     lines = [
         f"::error title={_property(title(alert))}::{_data(_evidence(alert))}"
         for alert in firing[:MOST_ANNOTATIONS]
@@ -91,40 +59,42 @@ def as_annotations(report: WatchReport) -> str:
     left_out = len(firing) - MOST_ANNOTATIONS
     if left_out > 0:
         lines.append(f"{words.count(left_out, 'more alert')}; the step's summary has all of them")
-    return "".join(f"{line}\n" for line in (*lines, *map(_data, report.faults), summary(report)))
+    return "".join(f"{line}\n" for line in (*lines, summary(watched)))
 
 
-def step_summary(report: WatchReport) -> str:
-    """Return the alerts as a table of Markdown, in which no name acts."""
-    firing = report.in_state("firing")
+def step_summary(watched: Watched, page_url: str | None) -> str:
+    """Return the firing alerts as a table of Markdown, in which no name acts."""
     rows = [
         (
             escape(title(alert)),
             escape(sentence(alert)),
-            escape(strength(alert)),
-            _links(report, alert),
+            escape(strength(alert.evidence)),
+            ", ".join(_links(alert, page_url)),
         )
-        for alert in firing[:MOST_ROWS]
+        for alert in watched.firing[:MOST_ROWS]
     ]
-    lines = ["## tracegrade watch", "", escape(summary(report))]
-    lines += table("", ("alert", "what changed", "evidence", "runs"), rows)
+    lines = ["## tracegrade watch", "", escape(summary(watched))]
+    lines += table("", ("alert", "change", "evidence", "runs"), rows)
     return "\n".join(lines) + "\n\n"
 
 
-def _links(report: WatchReport, alert: Alert) -> str:
-    return ", ".join(
-        f"[{escape(run.name)}]({run.url})" if run.url else code(run.name)
-        for run in report.runs(alert)
+def _links(alert: Alert, page_url: str | None) -> Iterator[str]:
+    for run in run_links(alert, page_url):
+        yield f"[{escape(run.name)}]({run.url})" if run.url else code(run.name)
+
+
+def summary(watched: Watched) -> str:
+    """Return one line with the numbers of alerts and checks."""
+    resolved = sum(alert.state == "resolved" for alert in watched.alerts)
+    unknown = sum(check.reason is not None for check in watched.checks)
+    return (
+        f"{words.count(len(watched.firing), 'alert')} firing, {resolved:,} resolved; "
+        f"{words.count(len(watched.checks), 'check')}, {unknown:,} without enough to go by"
     )
 
 
 def _evidence(alert: Alert) -> str:
-    return "; ".join(filter(None, (sentence(alert), strength(alert))))
-
-
-def _name(each: CheckedRule) -> str:
-    about = words.line(each.about)
-    return f"{words.name(each.rule)} ({about})" if about else words.name(each.rule)
+    return "; ".join(filter(None, (sentence(alert), strength(alert.evidence))))
 
 
 def _data(text: str) -> str:
@@ -135,12 +105,3 @@ def _data(text: str) -> str:
 def _property(text: str) -> str:
     """Return a text as a property of a command of GitHub."""
     return _data(text).replace(":", "%3A").replace(",", "%2C")
-
-
-FORMATS: Final[Mapping[str, Callable[[WatchReport], str]]] = {
-    "text": as_text,
-    "json": as_json,
-    "junit": as_junit,
-    "github": as_annotations,
-}
-"""What writes each format."""

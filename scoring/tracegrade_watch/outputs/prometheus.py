@@ -70,7 +70,7 @@ FAMILIES: Final = (
     MetricFamily("tracegrade_unscored_traces", "Received traces whose runs have no scores yet."),
     MetricFamily(
         "tracegrade_oldest_unscored_seconds",
-        "Seconds since the first of these traces was received; 0 if there is none.",
+        "Seconds since the last span of that which waits longest; 0 if none waits.",
     ),
     MetricFamily(
         "tracegrade_last_scored_timestamp_seconds",

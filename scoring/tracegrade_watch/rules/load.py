@@ -41,7 +41,7 @@ def load_rules(path: Path, known: KnownNames) -> WatchFile:
 
 
 def check_names(rules: WatchFile, known: KnownNames) -> None:
-    """RuleCheck the names of rules that the lake stores.
+    """Check the names of rules that the lake stores.
 
     Raises:
         WatchRefused: A metric or dimension no longer exists.

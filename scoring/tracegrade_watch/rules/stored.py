@@ -17,7 +17,7 @@ WATCH_RULES: Final = Table(
     name="watch_rules",
     grain="one rule that the lake was watched by last, or another part of the file",
     columns=(
-        Column("part", TEXT, "Part of the file: defaults | notify | watch."),
+        Column("part", TEXT, "Part of the file: defaults | explorer | notify | watch."),
         Column("id", TEXT, "Id of the rule; '' for the other parts."),
         Column("position", INTEGER, "Position among the rules, counted from 0."),
         Column("definition", TEXT, "JSON, with the keys that the file gives."),
@@ -27,7 +27,7 @@ WATCH_RULES: Final = Table(
 
 WATCH: Final = "watch"
 """The part of the rules."""
-OTHER_PARTS: Final = ("defaults", "notify")
+OTHER_PARTS: Final = ("defaults", "explorer", "notify")
 
 
 def stored_rules(lake: Lake) -> WatchFile | None:

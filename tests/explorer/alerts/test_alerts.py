@@ -17,8 +17,7 @@ from tests.watch.test_stored import BLANK
 
 from tracegrade_explorer.app import Explorer
 from tracegrade_lake import Lake
-from tracegrade_queries.build.discovery import unbuilt
-from tracegrade_queries.engine.connection import NO_LIMITS, connect
+from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.issue_marks import stored_marks
 from tracegrade_scoring.issues.read import read_issues
 from tracegrade_scoring.layer import SCORES
@@ -102,7 +101,7 @@ def test_list_begins_with_what_fires(web: TestClient) -> None:
     page = web.get("/alerts").text
     assert re.findall(r'data-open href="/alerts/(\w+)"', page) == [FALL.alert_id, QUIET.alert_id]
     assert "37 of 400 failed, before 12 of 560" in page
-    assert "evidence 84.20, needs 20" in page
+    assert "evidence 84.2, an alert needs 20" in page
     assert "30, limit 24" in page
     assert "1.4 after 1.3" in page
     assert HOSTILE not in page
@@ -150,12 +149,9 @@ def test_metrics_are_those_of_the_lake(web: TestClient, lake: Lake) -> None:
     """The same text as the command writes, but for the seconds that have passed."""
     answer = web.get("/metrics")
     with closing(connect(lake, layers=(SCORES,))) as con:
-        lag = scoring_lag(lake, con, unbuilt(lake, NO_LIMITS))
-        written = parse(
-            prometheus_text(
-                samples(con, read_alerts(lake), read_issues(con, stored_marks(lake)), lag)
-            )
-        )
+        issues = read_issues(con, stored_marks(lake))
+        lag = scoring_lag(lake)
+        written = parse(prometheus_text(samples(con, read_alerts(lake), (), issues, lag)))
     seconds = "tracegrade_oldest_unscored_seconds"
 
     assert answer.headers["content-type"] == "text/plain; charset=utf-8"

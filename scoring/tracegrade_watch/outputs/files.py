@@ -1,4 +1,4 @@
-"""Writes metrics into the folder of a textfile collector: whole, and readable by its user."""
+"""Writes the files of other programs: metrics whole and readable by all, summaries appended."""
 
 import os
 from pathlib import Path
@@ -24,4 +24,18 @@ def write_textfile(path: Path, text: str) -> None:
             file.write(text)
     except OSError as error:
         msg = f"cannot write the metrics to {path}: {error.strerror}; name another file"
+        raise ExportNotWritten(msg) from error
+
+
+def append_text(path: Path, text: str) -> None:
+    """Append to a file.
+
+    Raises:
+        ExportNotWritten: It cannot be written.
+    """
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        msg = f"cannot append the summary to {path}: {error.strerror}"
         raise ExportNotWritten(msg) from error
