@@ -70,7 +70,7 @@ def comment_text(result: CheckResult, first_line: str) -> str:
 
 
 def _head(result: CheckResult) -> Iterator[str]:
-    yield f"### tracegrade: {result.verdict}"
+    yield f"## tracegrade: {result.verdict}"
     yield ""
     runs = words.count(result.runs, "run")
     yield f"{SENTENCES[result.verdict]} Candidate: release {_code(result.candidate)}, {runs}."

@@ -45,7 +45,7 @@ def sample(folder: Path, *releases: str, rename: dict[str, str] | None = None) -
     """
     copy_files(folder)
     runs = folder / "runs.jsonl"
-    lines = [line for line in runs.read_text().splitlines() if _release(line) in releases]
+    lines = [line for line in runs.read_text().splitlines() if release_of(line) in releases]
     for before, after in (rename or {}).items():
         lines = [line.replace(json.dumps(before), json.dumps(after)) for line in lines]
     runs.write_text("\n".join(lines) + "\n")
@@ -54,7 +54,8 @@ def sample(folder: Path, *releases: str, rename: dict[str, str] | None = None) -
     return Sample(folder / "lake", folder / "tasks.yaml")
 
 
-def _release(line: str) -> str:
+def release_of(line: str) -> str:
+    """Return the release of a line of the sample."""
     found: Any = json.loads(line)
     for key in RESOURCE:
         found = found[key]

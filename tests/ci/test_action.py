@@ -84,7 +84,7 @@ def test_pull_request_is_checked_against_main(
         "Upload the baseline": "skipped",
     }
     (comment,) = server.bodies()
-    assert comment.startswith("<!-- tracegrade:agents -->\n### tracegrade: fail\n")
+    assert comment.startswith("<!-- tracegrade:agents -->\n## tracegrade: fail\n")
     assert f"commit `{'0' * 40}`" in comment
     assert Path(pulls[0].outputs["junit"]).exists()
 
