@@ -13,7 +13,6 @@ from markupsafe import Markup, escape
 
 from tracegrade.terminal.visible import visible_text
 from tracegrade_explorer import links
-from tracegrade_explorer.json_text import marked_json
 from tracegrade_explorer.responses import PageContent, PageRequest, Site, WrittenJson
 from tracegrade_explorer.snapshots.snapshot import LakeSnapshot
 from tracegrade_harness.kills.folder import kill_styles
@@ -22,6 +21,7 @@ from tracegrade_scoring.pictures.small import bar, strip, track
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.page import SCHEMES, colors, environment, style
 from tracegrade_scoring.rendering.sheet import csv_text
+from tracegrade_scoring.timeline.cards.json_text import marked_json
 from tracegrade_scoring.timeline.html import run_styles
 
 PACKAGE: Final = "tracegrade_explorer"

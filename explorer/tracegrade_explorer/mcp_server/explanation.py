@@ -8,9 +8,10 @@ from tracegrade_explorer.issues.known import chips_of_run
 from tracegrade_explorer.mcp_server.frame import clipped, without_nothing
 from tracegrade_explorer.pages.run import read_run, scored_specification
 from tracegrade_explorer.responses import PageContent, PageRequest
-from tracegrade_explorer.run_view.decision_card import DecisionCard, decision_cards
 from tracegrade_explorer.snapshots.rows import find_run
 from tracegrade_explorer.snapshots.snapshot import read
+from tracegrade_scoring.rendering.rows import read_rows
+from tracegrade_scoring.timeline.cards.decision_card import DECISIONS, DecisionCard, decision_cards
 from tracegrade_scoring.timeline.model import RunReason, Step, Timeline
 from tracegrade_scoring.timeline.read import Window, read_steps
 
@@ -29,7 +30,7 @@ def explanation(request: PageRequest) -> PageContent:
     """Return why a run failed, for programs."""
     found = find_run(request.con, request.path["id"])
     timeline = read_run(request, found, Window())
-    rows = read(request.cursor_of(found.date), "run_decisions", **found.key)
+    rows = read_rows(request.cursor_of(found.date), DECISIONS, **found.key)
     cards = decision_cards(timeline, rows, scored_specification(request))
     wrong = first_wrong_step(timeline, cards)
     data = {

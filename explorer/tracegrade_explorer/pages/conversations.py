@@ -11,12 +11,13 @@ from tracegrade_explorer.pages.label import label_card
 from tracegrade_explorer.pages.run import read_run, scored_specification
 from tracegrade_explorer.pages.runs import chips
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse
-from tracegrade_explorer.run_view.decision_card import DecisionCard, decision_cards
 from tracegrade_explorer.run_view.page import is_as_returned, reasons, step_texts
 from tracegrade_explorer.run_view.turns import Turn, turns_of
 from tracegrade_explorer.snapshots.rows import Neighbors, find_run
 from tracegrade_explorer.snapshots.snapshot import Row, read, read_cached, read_matching
 from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.rows import read_rows
+from tracegrade_scoring.timeline.cards.decision_card import DECISIONS, DecisionCard, decision_cards
 from tracegrade_scoring.timeline.model import Timeline, TimelineRun
 from tracegrade_scoring.timeline.read import Window
 from tracegrade_scoring.timeline.view import TimelineView, headline_lead, timeline_view
@@ -169,7 +170,7 @@ def _read(request: PageRequest, run_id: str) -> ReadRun:
     found = find_run(request.con, run_id)
     timeline = read_run(request, found, Window())
     view = timeline_view(timeline)
-    rows = read(request.cursor_of(found.date), "run_decisions", **found.key)
+    rows = read_rows(request.cursor_of(found.date), DECISIONS, **found.key)
     cards: dict[int, list[DecisionCard]] = {}
     for card in decision_cards(timeline, rows, scored_specification(request)):
         if card.step is not None:

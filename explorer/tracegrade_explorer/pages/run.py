@@ -11,7 +11,6 @@ from tracegrade_explorer import links
 from tracegrade_explorer.errors import BadFilter, PageMissing
 from tracegrade_explorer.filters.grammar import Filter, to_pairs
 from tracegrade_explorer.issues.known import chips_of_run
-from tracegrade_explorer.json_text import indented, is_json
 from tracegrade_explorer.kills.links import lines_of_run
 from tracegrade_explorer.pages.cells import metrics_of
 from tracegrade_explorer.pages.label import label_card
@@ -25,10 +24,8 @@ from tracegrade_explorer.responses import (
     PlainText,
     WrittenJson,
 )
-from tracegrade_explorer.run_view.agents_card import agents_by_step, named_by_step, run_groups
 from tracegrade_explorer.run_view.agents_choice import RunChoice, agents_of_page, chosen_agent
 from tracegrade_explorer.run_view.blocks import blocks
-from tracegrade_explorer.run_view.decision_card import DecisionCard, decision_cards
 from tracegrade_explorer.run_view.page import (
     SHOWS,
     findings,
@@ -59,6 +56,14 @@ from tracegrade_scoring.tasks.load import Specification
 from tracegrade_scoring.tasks.model import Task
 from tracegrade_scoring.tasks.stored import readable_specification
 from tracegrade_scoring.timeline.as_json import render_json
+from tracegrade_scoring.timeline.cards.agents_card import (
+    AGENT_CALLS,
+    agents_by_step,
+    named_by_step,
+    run_groups,
+)
+from tracegrade_scoring.timeline.cards.decision_card import DECISIONS, DecisionCard, decision_cards
+from tracegrade_scoring.timeline.cards.json_text import indented, is_json
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.plan.plan_card import plan_card, run_calls
 from tracegrade_scoring.timeline.plan.plan_graph import RunCalls
@@ -76,7 +81,8 @@ TEXTS: Final = ("arguments", "result", "content")
 PROMPT: Final = "prompt"
 """Text of a step that only the span of its model call holds."""
 NO_PROMPT: Final = "not recorded: the trace does not hold what the model was given"
-OWN_QUERIES: Final = (*("run_evidence", "run_children", "run_decisions", "run_agent_calls"),)
+OWN_QUERIES: Final = ("run_evidence", "run_children")
+CARD_QUERIES: Final = (DECISIONS, AGENT_CALLS)
 SHOWS_UNMADE_CALLS: Final = ("all", "calls", "findings")
 """Values of `SHOWS` for calls that were not made."""
 MAIN_SCORES: Final = 6
@@ -134,8 +140,12 @@ def _queries(
     def rows(name: str) -> list[Row]:
         return read(request.cursor_of(found.date), name, **found.key)
 
+    def card_rows(name: str) -> list[Row]:
+        return read_rows(request.cursor_of(found.date), name, **found.key)
+
     own = {name: partial(rows, name) for name in OWN_QUERIES}
-    return {**_timeline_queries(request, found, window), **own}
+    cards = {name: partial(card_rows, name) for name in CARD_QUERIES}
+    return {**_timeline_queries(request, found, window), **own, **cards}
 
 
 def _for_programs(request: PageRequest, timeline: Timeline) -> PageContent:
@@ -197,12 +207,12 @@ def _view(
         **agents_of_page(
             RunChoice(run_id, run_filter, own),
             groups,
-            rows["run_agent_calls"],
+            rows[AGENT_CALLS],
             chosen,
             partial(_href, run_id, run_filter, on_page),
         ),
         **_texts(timeline, selected),
-        **_cards(request, timeline, rows["run_decisions"], show, on_page),
+        **_cards(request, timeline, rows[DECISIONS], show, on_page),
         "shown": len(selected),
         "minimap": minimap([*map_steps(view.steps)]) if view.steps else Markup(),
         **_scores(timeline, view, rows, step_agents),

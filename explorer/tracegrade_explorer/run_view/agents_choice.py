@@ -6,9 +6,9 @@ from typing import Any, Final, NamedTuple
 from tracegrade_explorer import links
 from tracegrade_explorer.errors import BadFilter
 from tracegrade_explorer.filters.grammar import Filter, to_pairs
-from tracegrade_explorer.run_view.agents_card import HEADINGS, agents_card, chosen_group
 from tracegrade_explorer.snapshots.snapshot import Row
 from tracegrade_scoring.timeline.agents import AgentGroup
+from tracegrade_scoring.timeline.cards.agents_card import agents_card, chosen_group
 
 CARRIED: Final = ("show", "step_tool", "find", "queue")
 """The parameters of an address that stay when a reader chooses an agent."""
@@ -60,7 +60,7 @@ def agents_of_page(
     Args:
         choice: The run.
         groups: Its agents.
-        calls: Rows of `run_agent_calls`.
+        calls: Rows of `AGENT_CALLS`.
         chosen: The group that the reader chose.
         href: The address of a step of the run.
     """
@@ -76,7 +76,6 @@ def agents_of_page(
 
     return {
         "agents": agents_card(groups, calls, chosen, agent_href, step_href),
-        "agent_headings": HEADINGS,
         "all_agents": choice.address(run_id, ""),
         "agent_chosen": chosen is not None,
     }

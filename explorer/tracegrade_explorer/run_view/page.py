@@ -8,7 +8,6 @@ from markupsafe import escape
 
 from tracegrade.terminal.visible import visible
 from tracegrade_explorer import links
-from tracegrade_explorer.json_text import beginning, is_json, with_marked_keys
 from tracegrade_explorer.run_view.blocks import LEAST_REPEATS
 from tracegrade_explorer.snapshots.snapshot import Row
 from tracegrade_scoring.metrics import FAILURE_MODES, Metric
@@ -16,6 +15,7 @@ from tracegrade_scoring.pictures.small import MapStep
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.blocks import StepView
 from tracegrade_scoring.rendering.catalog import main_metrics, more_metrics
+from tracegrade_scoring.timeline.cards.json_text import beginning, is_json, with_marked_keys
 from tracegrade_scoring.timeline.model import Step, Timeline
 from tracegrade_scoring.timeline.view import AS_RETURNED, TimelineView, mark_sentence
 

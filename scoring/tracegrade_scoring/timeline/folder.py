@@ -22,8 +22,9 @@ from tracegrade_scoring.rendering.output import WrittenPages, write_text
 from tracegrade_scoring.rendering.page_paths import PagePaths, remove_other_pages
 from tracegrade_scoring.tasks.load import Specification
 from tracegrade_scoring.tasks.stored import NO_TASKS, readable_specification
+from tracegrade_scoring.timeline.cards.read import read_cards
 from tracegrade_scoring.timeline.html import PageLinks, render_html, run_template
-from tracegrade_scoring.timeline.read import read_timeline
+from tracegrade_scoring.timeline.read import identified, read_dated_timeline
 
 INDEX: Final = "index.html"
 RUNS: Final = "runs"
@@ -31,12 +32,17 @@ RUNS: Final = "runs"
 _NAMED: Final = "SELECT trajectory_id FROM named_runs"
 _OF_RUN: Final = f"trajectory_id IN ({_NAMED})"
 _TRACES: Final = "SELECT split_part(trajectory_id, '-', 1) FROM named_runs"
+_TEAMS: Final = f"""\
+SELECT members.trajectory_id
+FROM agents AS members
+JOIN trajectories AS named USING (trace_id)
+WHERE named.{_OF_RUN}"""
 _OF_STEP: Final = f"{_OF_RUN} OR step_trajectory_id IN ({_NAMED})"
 _ROWS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("decisions", "failed_calls", "failures"), _OF_STEP),
     "observed_step_scores": _OF_RUN,
     "run_reasons": _OF_RUN,
-    "steps": _OF_RUN,
+    "steps": f"{_OF_RUN} OR trajectory_id IN ({_TEAMS})",
     "sub_goals": _OF_RUN,
     "trajectories": f"{_OF_RUN} OR parent_trajectory_id IN ({_NAMED})",
     "trajectory_scores": _OF_RUN,
@@ -112,16 +118,20 @@ def _run_pages(
 ) -> Iterator[tuple[str, str]]:
     """Yield path and text of the page of each run; the lake is read once for all of them."""
     put(con, "named_runs", pa.table({"trajectory_id": pa.array(runs.paths, pa.string())}))
-    template = run_template(partial(_page_name, runs))
+    run_page = partial(_page_name, runs)
+    template = run_template(run_page)
     with copies(con, _ROWS):
         for trajectory_id, path in runs.paths.items():
-            timeline = read_timeline(con, lake, trajectory_id)
+            _, day = identified(con, trajectory_id)
+            timeline = read_dated_timeline(con, lake, trajectory_id, day)
+            cards = read_cards(con, timeline, day, source.specification, run_page)
             task = source.specification.tasks.get(timeline.run.task_id or "")
             kills = [
                 line._replace(href=line.href and f"../{line.href}")
                 for line in source.kills.lines(trajectory_id)
             ]
-            yield path, render_html(timeline, PageLinks(f"../{INDEX}", kills), template, task)
+            links = PageLinks(f"../{INDEX}", kills)
+            yield path, render_html(timeline, links, template, task, cards)
 
 
 def _page_name(runs: PagePaths, trajectory_id: str) -> str:

@@ -9,6 +9,7 @@ from jinja2 import Template
 from tracegrade_scoring.rendering.kill_pages import KillLine
 from tracegrade_scoring.rendering.page import RunPage, no_page, page_style, page_template
 from tracegrade_scoring.tasks.model import Task
+from tracegrade_scoring.timeline.cards.read import NO_CARDS, RunCards
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.plan.plan_card import plan_card, run_calls
 from tracegrade_scoring.timeline.plan.plans import plan_changes
@@ -19,6 +20,7 @@ from tracegrade_scoring.timeline.view import (
     timeline_view,
 )
 
+STYLES: Final = ("page.css", "plan/plan.css", "cards/cards.css")
 LONG: Final = 400
 """A text with more characters is folded away; a page opens it without a script."""
 
@@ -38,7 +40,7 @@ NO_LINKS: Final = PageLinks()
 def run_styles() -> list[str]:
     """Return the style sheets of a run's page, besides that of all pages."""
     own = files("tracegrade_scoring.timeline")
-    return [(own / name).read_text("utf-8") for name in ("page.css", "plan/plan.css")]
+    return [(own / name).read_text("utf-8") for name in STYLES]
 
 
 def run_template(run_page: RunPage = no_page) -> Template:
@@ -55,6 +57,7 @@ def render_html(
     links: PageLinks = NO_LINKS,
     template: Template | None = None,
     task: Task | None = None,
+    cards: RunCards = NO_CARDS,
 ) -> str:
     """Return the run as the text of one HTML file.
 
@@ -63,11 +66,13 @@ def render_html(
         links: Where the page leads to.
         template: Of `run_template`; None for one page alone.
         task: Its task's definition; None if it is not known.
+        cards: Its wrong decisions and its agents.
     """
     view = timeline_view(timeline)
     changes = plan_changes(timeline.plans)
     calls = run_calls(timeline, failed_steps(view), task)
     return (template or run_template()).render(
+        cards=cards,
         changes=changes,
         home=links.home,
         kills=links.kills,

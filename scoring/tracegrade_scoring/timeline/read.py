@@ -64,7 +64,7 @@ def read_timeline(
     Raises:
         TrajectoryUnknown: No trajectory has this id, or several begin so.
     """
-    return read_dated_timeline(con, lake, *_identified(con, name), window)
+    return read_dated_timeline(con, lake, *identified(con, name), window)
 
 
 def read_dated_timeline(
@@ -170,8 +170,16 @@ def _without(row: ResultRow, name: str) -> ResultRow:
     return {key: value for key, value in row.items() if key != name}
 
 
-def _identified(con: DuckDBPyConnection, name: str) -> tuple[str, date]:
-    """Return the whole id of the trajectory that a name means, and its date."""
+def identified(con: DuckDBPyConnection, name: str) -> tuple[str, date]:
+    """Return the whole id of the trajectory that a name means, and its date.
+
+    Args:
+        con: Holds the tables of a lake.
+        name: Id of the trajectory, or enough of its beginning to identify it.
+
+    Raises:
+        TrajectoryUnknown: No trajectory has this id, or several begin so.
+    """
     rows = read_rows(con, "named_trajectories", name=name)
     found = {row["trajectory_id"]: row["date"] for row in rows}
     if name in found or len(found) == 1:

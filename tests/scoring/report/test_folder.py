@@ -8,14 +8,22 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from tests.explorer.run_view.test_agents_in_browser import HELPER, TEAM, team
+from tests.explorer.test_decision_card import TASK, fill
+from tests.queries.traces import land, message, model, request, request_of, tool
 from tests.scoring.report.build import START, Tables, as_lake
 from tests.scoring.report.test_hostile import fill_with
 
 from tracegrade.cli import main
+from tracegrade_lake import Lake
+from tracegrade_queries.engine.connection import connect
+from tracegrade_scoring.job.run_scoring import score
+from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.rendering.kill_pages import NamedPages
 from tracegrade_scoring.rendering.page_paths import MOST_PAGES, PagePaths, page_path
 from tracegrade_scoring.report.html import render_html
-from tracegrade_scoring.timeline.folder import RUNS, write_folder
+from tracegrade_scoring.tasks import Specification
+from tracegrade_scoring.timeline.folder import RUNS, FolderSource, write_folder
 
 HOSTILE_ID = "../../../etc/passwd\x00<a href='x'>\u202e.html"
 
@@ -101,6 +109,57 @@ def test_id_of_a_trace_is_no_path(tmp_path: Path) -> None:
     assert Path(page_path(RUNS, HOSTILE_ID)) in found
     assert re.fullmatch(r"runs/[0-9a-f]{32}\.html", page_path(RUNS, HOSTILE_ID))
     assert "Done." in (tmp_path / "out" / page_path(RUNS, HOSTILE_ID)).read_text("utf-8")
+
+
+def test_pages_have_cards_of_wrong_decisions(tmp_path: Path) -> None:
+    """A card at the call, with what differs, and one for the call that was not made."""
+    with closing(Tables()) as tables:
+        run_id = fill(tables)
+        source = FolderSource(Specification.model_validate(TASK))
+        naming = partial(_naming, [run_id])
+        write_folder(tables.con, "lake", tmp_path, naming, source)
+
+    page = (tmp_path / page_path(RUNS, run_id)).read_text("utf-8")
+    steps, _, missed = page.partition("Expected calls that were not made")
+    by_step = dict(re.findall(r'(?s)<li[^>]* id="s(\d+)">(.*?)\n</li>', steps))
+    carded = {index for index, text in by_step.items() if 'class="decision-card"' in text}
+    assert carded == {"1", "2", "4"}
+    assert 'where <span class="name">look</span> was expected' in by_step["1"]
+    assert re.findall(r"<del.*?>(.*?)</del></td><td><ins.*?>(.*?)</ins>", by_step["2"])[0] == (
+        "60", "40",
+    )  # fmt: skip
+    assert missed.count('class="decision-card"') == 1
+    assert "not called:" in missed
+    assert "<img" not in page
+
+
+def test_pages_have_lanes_of_agents(tmp_path: Path) -> None:
+    """A sub-agent's calls lead to its own page; without one they are drawn alone."""
+    helped = [
+        model(42, 40, at=1_822, ms=2, said=[message("assistant", request("look", "h2"))]),
+        tool(43, 40, at=1_825, ms=8, tool_name="look", gen_ai__tool__call__id="h2"),
+    ]
+    lake = Lake.create(tmp_path / "lake")
+    land(lake, request_of([*team(), *helped]))
+    score(lake, Specification())
+    lead, helper = TEAM.removeprefix("/runs/"), HELPER.removeprefix("/runs/")
+    page = tmp_path / "out" / page_path(RUNS, lead)
+    pictures = []
+    with connect(lake, layers=(SCORES,)) as con:
+        for names in ([lead], [lead, helper]):
+            write_folder(con, "lake", tmp_path / "out", partial(_naming, names))
+            text = page.read_text("utf-8")
+            pictures += re.findall(r'(?s)<svg class="lanes".*?</svg>', text)
+
+    alone, led = (re.findall('href="(.*?)"', picture) for picture in pictures)
+    assert len(alone) > 3
+    assert {address[1:] for address in alone} <= set(re.findall('id="(s.*?)"', text))
+    (address,) = set(led) - set(alone)
+    path, _, place = address.partition("#")
+    assert path == Path(page_path(RUNS, helper)).name
+    assert f'id="{place}"' in (page.parent / path).read_text("utf-8")
+    assert pictures[0].count("<title>") == pictures[1].count("<title>")
+    assert '<th scope="row" class="indent-1">left</th>' in text
 
 
 def test_written_again_it_holds_no_run_of_before(sample: Tables, tmp_path: Path) -> None:

@@ -12,13 +12,15 @@ import orjson
 from markupsafe import Markup
 
 from tracegrade.terminal.visible import visible, visible_text
-from tracegrade_explorer.json_text import indented, with_marked_keys
-from tracegrade_explorer.snapshots.snapshot import Row
+from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.tasks.load import Specification
 from tracegrade_scoring.tasks.model import Task
+from tracegrade_scoring.timeline.cards.json_text import indented, with_marked_keys
 from tracegrade_scoring.timeline.model import Step, Timeline
 
+DECISIONS: Final = "run_decisions"
+"""The query whose rows become cards."""
 MOST_CARDS: Final = 30
 MOST_OFFERED: Final = 60
 """Tools of a card; others are counted."""
@@ -78,13 +80,13 @@ class DecisionCard(NamedTuple):
 
 
 def decision_cards(
-    timeline: Timeline, rows: Sequence[Row], specification: Specification
+    timeline: Timeline, rows: Sequence[ResultRow], specification: Specification
 ) -> list[DecisionCard]:
     """Return the first wrong or missed decisions of a run, in their order.
 
     Args:
         timeline: The run.
-        rows: Of `run_decisions`.
+        rows: Of `DECISIONS`.
         specification: What the lake was scored against last.
     """
     task = specification.tasks.get(timeline.run.task_id or "")
@@ -93,7 +95,7 @@ def decision_cards(
 
 
 def _card(
-    row: Row, steps: Mapping[int, Step], task: Task | None, specification: Specification
+    row: ResultRow, steps: Mapping[int, Step], task: Task | None, specification: Specification
 ) -> DecisionCard:
     step = None if row["step_index"] is None else steps.get(row["step_index"])
     thought = _thought(step, steps) if step else None
@@ -135,7 +137,9 @@ def _thought(step: Step, steps: Mapping[int, Step]) -> Step | None:
     return before if before and before.kind in {"thought", "message"} and before.content else None
 
 
-def _offered(row: Row, step: Step | None, specification: Specification) -> Iterator[OfferedTool]:
+def _offered(
+    row: ResultRow, step: Step | None, specification: Specification
+) -> Iterator[OfferedTool]:
     """Yield the offered tools, those called or expected first; nothing if none is known."""
     picked, expected = row["picked_tool"], row["expected_tool"]
     tools = {str(tool["name"]): tool for tool in _listed(row["offered_tools"])}
@@ -200,7 +204,7 @@ def _names(step: Step | None) -> list[str]:
     return [*found] if isinstance(found, dict) else []
 
 
-def _expected_arguments(row: Row, task: Task | None) -> Markup:
+def _expected_arguments(row: ResultRow, task: Task | None) -> Markup:
     """Return the arguments with which a task expects the call of a decision."""
     for expected in (task.expected if task else None) or ():
         same = expected.decision == row["decision"] and expected.tool == row["expected_tool"]

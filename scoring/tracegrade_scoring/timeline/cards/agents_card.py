@@ -6,12 +6,14 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
-from tracegrade_explorer.snapshots.snapshot import Row
+from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.pictures.lanes import Lane, LaneBox, lanes_picture
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.timeline.agents import AgentGroup, agent_groups
 from tracegrade_scoring.timeline.model import RunAgent, Timeline
 
+AGENT_CALLS: Final = "run_agent_calls"
+"""The query of the calls in lanes."""
 MOST_AGENTS: Final = 60
 """Lanes and rows of a page; JSON has all agents."""
 MOST_INDENTS: Final = 5
@@ -19,6 +21,9 @@ MOST_INDENTS: Final = 5
 AgentHref = Callable[[AgentGroup], str]
 StepHref = Callable[[str, int], str]
 """The address of a step of a run."""
+
+
+HEADINGS: Final = ("Times", "Time", "Model calls", "Calls", "Failed", "Tokens", "Cost")
 
 
 class AgentRow(NamedTuple):
@@ -45,9 +50,8 @@ class AgentsCard(NamedTuple):
     more: int
     """Agents without a row."""
     total: int
-
-
-HEADINGS: Final = ("Times", "Time", "Model calls", "Calls", "Failed", "Tokens", "Cost")
+    headings: Sequence[str] = HEADINGS
+    """Of the facts of rows."""
 
 
 def run_groups(timeline: Timeline) -> list[AgentGroup]:
@@ -95,7 +99,7 @@ def named_by_step(timeline: Timeline) -> dict[int, str]:
 
 def agents_card(
     groups: Sequence[AgentGroup],
-    calls: Iterable[Row],
+    calls: Iterable[ResultRow],
     chosen: AgentGroup | None,
     agent_href: AgentHref,
     step_href: StepHref,
@@ -104,7 +108,7 @@ def agents_card(
 
     Args:
         groups: The agents of the run, as `run_groups` returns them.
-        calls: Rows of `run_agent_calls`.
+        calls: Rows of `AGENT_CALLS`.
         chosen: The group whose steps alone are shown.
         agent_href: The address of the steps of a group.
         step_href: The address of a step.
@@ -141,8 +145,8 @@ def _facts(group: AgentGroup) -> tuple[str, ...]:
     )
 
 
-def _calls_by_agent(calls: Iterable[Row]) -> Mapping[tuple[str, str], list[Row]]:
-    found: dict[tuple[str, str], list[Row]] = {}
+def _calls_by_agent(calls: Iterable[ResultRow]) -> Mapping[tuple[str, str], list[ResultRow]]:
+    found: dict[tuple[str, str], list[ResultRow]] = {}
     for row in calls:
         found.setdefault((row["trajectory_id"], row["agent_span_id"]), []).append(row)
     return found
@@ -150,7 +154,7 @@ def _calls_by_agent(calls: Iterable[Row]) -> Mapping[tuple[str, str], list[Row]]
 
 def _lanes(
     groups: Sequence[AgentGroup],
-    calls: Mapping[tuple[str, str], Sequence[Row]],
+    calls: Mapping[tuple[str, str], Sequence[ResultRow]],
     step_href: StepHref,
 ) -> Iterator[Lane]:
     starts = [each.start_time for group in groups for each in group.agents if each.start_time]
@@ -175,7 +179,7 @@ def _lanes(
 
 
 def _boxes(
-    agent: RunAgent, calls: Iterable[Row], begin: datetime | None, step_href: StepHref
+    agent: RunAgent, calls: Iterable[ResultRow], begin: datetime | None, step_href: StepHref
 ) -> Iterator[LaneBox]:
     for each in agent.model_calls:
         if times := _span(each["start_time"], each["end_time"], begin):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.examples import many
 
-from tracegrade_explorer.json_text import (
+from tracegrade_scoring.timeline.cards.json_text import (
     LINE,
     beginning,
     indented,
