@@ -75,7 +75,8 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter per option
         ),
     ] = None,
     max_age_days: Annotated[
-        int, typer.Option(min=0, help="An older baseline is called stale.", metavar="DAYS")
+        int,
+        typer.Option(min=0, max=36_500, help="An older baseline is called stale.", metavar="DAYS"),
     ] = 14,
     missing: MissingOption = MissingAttempts.EXCLUDE,
     trials: TrialsOption = 0,

@@ -1,13 +1,21 @@
 """A baseline has what a comparison reads, and no text of any run."""
 
+import datetime
+import json
+import shutil
+import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from tracegrade_ci.baseline import StoredBaseline, read_baseline
+from tracegrade_ci.baseline import BaselineNotes, NoBaseline, StoredBaseline, read_baseline
+from tracegrade_ci.errors import CheckRefused
 from tracegrade_ci.release_rows import COMPARED, TEXTS, scored_by
 from tracegrade_lake import Lake
 from tracegrade_lake.columns import TEXT
@@ -19,6 +27,7 @@ from tracegrade_scoring.schema import CUSTOM_SCORES, FAILURES, RUN_REASONS, SUB_
 from .lakes import BASE, Sample
 
 WRITTEN = "user_input", "final_answer", "arguments", "result", "content", "error_message", "plan"
+NOW = datetime.datetime(2026, 11, 30, tzinfo=datetime.UTC)
 SHORT = 8
 """Characters below which a text may be a name as well."""
 
@@ -129,6 +138,43 @@ def test_unknown_release_is_refused(both: Sample, tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "no run of release '9' has been scored; scored releases: '1.0', '1.1'" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+FIELDS = st.sampled_from(sorted(BaselineNotes.model_fields))
+
+
+@given(st.dictionaries(FIELDS, JSON, max_size=3))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_notes_are_read_or_refused(exported: Path, changes: dict[str, object]) -> None:
+    """A cache is not trusted: whatever it holds, nothing else is raised."""
+    notes = json.loads((exported / "baseline.json").read_text())
+    with tempfile.TemporaryDirectory() as made:
+        other = Path(made)
+        for path in exported.glob("*.parquet"):
+            (other / path.name).symlink_to(path)
+        (other / "baseline.json").write_text(json.dumps(notes | changes))
+        with suppress(CheckRefused):
+            found = read_baseline(other)
+            assert isinstance(found, NoBaseline) or found.age(NOW).days is not None
+
+
+@given(st.integers(0, 2**31), st.integers(1, 255))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+def test_any_tables_are_read_or_refused(exported: Path, at: int, change: int) -> None:
+    """Wherever one of their bytes differs."""
+    with tempfile.TemporaryDirectory() as made:
+        other = Path(shutil.copytree(exported, Path(made) / "baseline"))
+        path = other / "failures.parquet"
+        content = bytearray(path.read_bytes())
+        content[at % len(content)] ^= change
+        path.write_bytes(content)
+        with suppress(CheckRefused):
+            read_baseline(other)
 
 
 @pytest.mark.parametrize("file", ["trajectories", "run_reasons"])
