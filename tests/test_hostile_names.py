@@ -116,6 +116,9 @@ def _files(place: Place) -> None:
         "export": json.dumps([{"role": "user", "content": NAME}, {NAME: NAME}]),
         "rows": json.dumps({NAME: NAME, "expected": [{"name": NAME, "arguments": {}}]}) + "\n",
         "prices": f"{name}: 1\n",
+        "watch": f"version: 1\ndefaults: {{agent: {name}}}\nwatch: [{{id: a, issue: new}}, "
+        "{id: b, metric: success, day_below: 2, runs: 1}, {id: c, silence_hours: 1}]\n",
+        "notify": f"version: 1\nwatch: []\nnotify: [{{slack: {name}, {name}: {name}}}]\n",
         "labels": json.dumps({NAME: NAME}) + "\n",
     }
     for each, text in texts.items():
@@ -259,6 +262,9 @@ def _calls_of_watching(place: Place) -> Mapping[Path_, Sequence[Call]]:
         ("watch",): [
             (*of_scored, "--rules", place / "watch"),
             (*of_scored, "--format", "json"),
+            (*of_scored, "--format", "junit", "--prometheus", place / "metrics.prom"),
+            (*of_scored, "--format", "github", "--prometheus", nothing / "x"),
+            (*of_scored, "--rules", place / "notify"),
             (*of_scored, "--rules", nothing),
             ("--lake", nothing),
         ],

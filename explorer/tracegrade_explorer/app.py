@@ -25,6 +25,7 @@ from starlette.routing import Route
 from tracegrade.errors import BadInput, TracegradeError
 from tracegrade.terminal.visible import visible_text
 from tracegrade_explorer import color_scheme, links, reader_zone, render
+from tracegrade_explorer.alerts.acknowledge import acknowledge_alert
 from tracegrade_explorer.alerts.metrics import metrics
 from tracegrade_explorer.alerts.page import alert, alerts
 from tracegrade_explorer.errors import FormRefused, PageMissing, RunMissing, TooSlow
@@ -153,6 +154,7 @@ PAGES: Final = (
     PageRoute("/mark-issue", mark_issue, SLOW, ("POST",), LABEL_BYTES),
     PageRoute("/alerts", alerts),
     PageRoute("/alerts/{id}", alert),
+    PageRoute("/acknowledge-alert", acknowledge_alert, SLOW, ("POST",), LABEL_BYTES),
     PageRoute("/metrics", metrics, SLOW),
     PageRoute("/tasks", tasks),
     PageRoute("/tasks/{id:name}", task, SLOW),

@@ -47,7 +47,9 @@ HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-WRITES: Final = frozenset({"/kill-score", "/label", "/mark-issue", "/save-query"})
+WRITES: Final = frozenset(
+    {"/acknowledge-alert", "/kill-score", "/label", "/mark-issue", "/save-query"}
+)
 """Paths whose form writes."""
 POSTED: Final = re.compile(rf"/sql(/[^/]+)?(\.csv|\.json|\.parquet)?|{'|'.join(sorted(WRITES))}")
 """Paths that take a form. All others are only read."""

@@ -1,8 +1,8 @@
 """The process that writes: `python -m tracegrade_explorer.labels.child LAKE`.
 
 A line of stdin has the rows of a label, which it imports as `tracegrade import` does (redacted,
-each once, one import at a time), a query to save or a mark on an issue. It answers each with a
-line of JSON, and ends with stdin.
+each once, one import at a time), a query to save, a mark on an issue, or a note on an alert. It
+answers each with a line of JSON, and ends with stdin.
 """
 
 import sys
@@ -21,6 +21,7 @@ from tracegrade_collector.importing.importer import import_files
 from tracegrade_explorer.own_queries import save_query
 from tracegrade_lake import Lake
 from tracegrade_scoring.issue_marks import put_mark
+from tracegrade_watch.alerting import acknowledge
 
 BUSY_SECS: Final = 30.0
 """Time to wait for another import."""
@@ -38,11 +39,14 @@ def main() -> None:
 
 
 def _stored(lake: Lake, job: dict[str, Any]) -> dict[str, Any]:
-    """Save a query or store a mark."""
+    """Save a query, store a mark or acknowledge an alert."""
     try:
-        if "mark" not in job:
+        if "alert" in job:
+            acknowledge(lake, job["alert"], job["note"])
+        elif "mark" in job:
+            put_mark(lake, job["mark"])
+        else:
             return save_query(lake, job)
-        put_mark(lake, job["mark"])
     except (TracegradeError, OSError) as error:
         return {"error": str(error)}
     return {"marked": True}

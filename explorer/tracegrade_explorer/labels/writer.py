@@ -130,6 +130,18 @@ class LabelWriter:
         """
         self._written("mark", {"mark": dict(mark)})
 
+    def acknowledge_alert(self, alert_id: str, note: str) -> None:
+        """Note in the lake that a person knows of an alert.
+
+        Args:
+            alert_id: The id of an alert that fires.
+            note: A note of the person, with the name.
+
+        Raises:
+            LabelNotWritten: The process could not.
+        """
+        self._written("note", {"alert": alert_id, "note": note})
+
     def _written(self, noun: str, job: object) -> dict[str, Any]:
         """Return the answer of the process to a job.
 

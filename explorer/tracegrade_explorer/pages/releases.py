@@ -1,9 +1,11 @@
 """`/releases`: whether the new release is better, with the results of `tracegrade compare`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from tracegrade_explorer import links
+from tracegrade_explorer.alerts.marks import alert_marks
 from tracegrade_explorer.errors import BadFilter
 from tracegrade_explorer.filters.grammar import Filter
 from tracegrade_explorer.kills.links import killed_releases, lines_of_release
@@ -17,6 +19,7 @@ from tracegrade_scoring.compare.model import Comparison, Comparisons
 from tracegrade_scoring.compare.rule_outcomes import apply_rules
 from tracegrade_scoring.compare.sides import sides_of
 from tracegrade_scoring.rendering.kill_pages import KillLine
+from tracegrade_watch.alert import Alert
 
 MOST_NAMES: Final = 50
 """Values of a dimension to choose from."""
@@ -68,6 +71,7 @@ def _view(request: PageRequest, given: dict[str, str], found: NewestReleases) ->
     rows = found.releases
     choices = [*_choices(rows)]
     return {
+        "alerts": alert_marks(request, partial(_is_about, given)),
         "choices": choices,
         "releases": sorted({row["release"] for row in rows if row["release"] is not None}),
         "agents": sorted({row["agent_name"] for row in rows if row["agent_name"] is not None}),
@@ -101,6 +105,12 @@ def _decided_kills(
         for release in (of.candidate, of.base)
         for line in lines_of_release(request, agent_name, release)
     ]
+
+
+def _is_about(given: Mapping[str, str], alert: Alert) -> bool:
+    """Return whether an alert is about a release on the page: the candidate if one is chosen."""
+    chosen = given.get("candidate") or alert.candidate
+    return not given.get("by") and alert.candidate is not None and alert.candidate == chosen
 
 
 def _given(request: PageRequest) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from markupsafe import Markup
 
 from tracegrade_explorer import links
+from tracegrade_explorer.alerts.marks import alert_marks
 from tracegrade_explorer.errors import BadFilter
 from tracegrade_explorer.filters.grammar import NUMBERS, Filter, to_pairs
 from tracegrade_explorer.pages.cells import metrics_of
@@ -69,6 +70,7 @@ def trends(request: PageRequest) -> PageResponse:
         "chart": _chart(rows, query),
         "rows": [_row(row, query) for row in reversed(rows)],
         "few": FEW,
+        "alerts": alert_marks(request, lambda alert: alert.metric == metric),
         "names": [words.name(name, "(no release)") for name in _largest(rows)],
     }
     data = {"metric": metric, "by": by, "rows": rows}

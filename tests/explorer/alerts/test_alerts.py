@@ -15,7 +15,9 @@ from tests.explorer.lakes import LOOPED, client, explorer, sample
 from tests.watch.exposition import parse
 from tests.watch.test_stored import BLANK
 
-from tracegrade_explorer.app import Explorer
+from tracegrade_explorer.app import Explorer, Labeling
+from tracegrade_explorer.labels.people import everybody_is
+from tracegrade_explorer.labels.writer import LabelWriter
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.issue_marks import stored_marks
@@ -71,8 +73,9 @@ def lake(tmp_path: Path) -> Lake:
 
 @pytest.fixture
 def pages(lake: Lake) -> Iterator[Explorer]:
-    """The pages over it."""
+    """The pages over it, on which ann may write."""
     found = explorer(lake)
+    found.labeling = Labeling(everybody_is("ann"), LabelWriter(str(lake.root)))
     with closing(found), closing(found.latest):
         yield found
 
@@ -162,6 +165,60 @@ def test_metrics_are_those_of_the_lake(web: TestClient, lake: Lake) -> None:
         FALL.rule
     ]
     assert web.get("/metrics?a=1").status_code == 400
+
+
+def page_token(web: TestClient, path: str) -> str:
+    """Return the token of a page's forms."""
+    found = re.search(r'name="page_token" value="(\w+)"', web.get(path).text)
+    return found[1] if found else ""
+
+
+def test_form_acknowledges_an_alert(web: TestClient, lake: Lake) -> None:
+    """The page has the note at once, and so has the lake."""
+    path = f"/alerts/{FALL.alert_id}"
+    fields = {"page_token": page_token(web, path), "alert": FALL.alert_id, "note": " <b>back "}
+    answer = web.post("/acknowledge-alert", data=fields)
+    known = {alert.alert_id: alert for alert in read_alerts(lake)}[FALL.alert_id]
+
+    assert (answer.status_code, answer.headers["location"]) == (303, path)
+    assert (known.state, known.evidence.note) == ("acknowledged", "ann: <b>back")
+    assert "ann: &lt;b&gt;back" in web.get(path).text
+
+
+@pytest.mark.parametrize("alert_id", ["", QUIET.alert_id, "none"])
+def test_form_about_no_firing_alert_is_refused(web: TestClient, lake: Lake, alert_id: str) -> None:
+    """Nothing is written."""
+    before = lake.version("alerts")
+    token = page_token(web, f"/alerts/{FALL.alert_id}")
+    answer = web.post("/acknowledge-alert", data={"page_token": token, "alert": alert_id})
+
+    assert answer.status_code == 403
+    assert "its alert does not fire" in answer.text
+    assert lake.version("alerts") == before
+
+
+def test_readers_without_a_name_cannot_acknowledge(
+    web: TestClient, pages: Explorer, lake: Lake
+) -> None:
+    """They see the command instead of a form."""
+    path = f"/alerts/{FALL.alert_id}"
+    token = page_token(web, path)
+    pages.labeling = None
+    answer = web.post("/acknowledge-alert", data={"page_token": token, "alert": FALL.alert_id})
+
+    assert answer.status_code == 403
+    assert {alert.state for alert in read_alerts(lake)} == {"firing", "resolved"}
+    assert f"tracegrade watch ack {FALL.alert_id}" in web.get(path).text
+
+
+def test_other_pages_lead_to_alerts_about_them(web: TestClient) -> None:
+    """The trend of the metric, and the releases of which one changed."""
+    link = f'href="/alerts/{FALL.alert_id}"'
+
+    assert link in web.get("/trends?metric=success").text
+    assert link not in web.get("/trends?metric=tsa").text
+    assert link in web.get("/releases").text
+    assert link not in web.get("/releases?base=1.0&candidate=1.1").text
 
 
 def test_lake_that_was_never_watched_names_the_command(tmp_path: Path) -> None:
