@@ -98,10 +98,11 @@ def _at_step(sentence: str, trajectory_id: str, row: ResultRow | None) -> RunAtS
 
 
 def _lines(step: StepView, shows_it: int | None) -> Iterator[str]:
-    found = "; ".join((*step.facts, *step.marks))
+    facts = "; ".join(step.facts)
     mark = "→" if step.index == shows_it else " "
     head = " ".join(filter(None, (f"{mark}{step.index:>4}", step.kind, step.title)))
-    yield f"{head}{': ' if found else ''}{found}"
+    yield f"{head}{': ' if facts else ''}{facts}"
+    yield from (f"      ✗ {finding}" for finding in step.marks)
     for text in step.texts:
         title = f"{text.title}: " if text.title else ""
         shown = words.clip(visible_text(text.text), MOST_CHARACTERS)

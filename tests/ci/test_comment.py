@@ -64,8 +64,8 @@ def test_steps_that_broke_are_shown(candidate: Sample, baseline: Path) -> None:
     blocks = fences(comment)
     assert len(blocks) == MOST_RUNS
     assert "shows premature commitment" in comment
-    (marked,) = [line for line in blocks[0].splitlines() if line.startswith("→")]
-    assert "failure mode premature commitment" in marked
+    _, _, after = blocks[0].partition("\n→")
+    assert after.split("\n")[1].startswith("      ✗ failure mode premature commitment")
     assert acting(comment) == []
 
 
