@@ -1,6 +1,7 @@
 """Collector and follower as processes: what is killed loses no score and makes none twice."""
 
 import random
+import resource
 import shutil
 import threading
 import time
@@ -8,18 +9,20 @@ from pathlib import Path
 
 import pytest
 from tests.collector.running import JSON, Collector, collecting
-from tests.queries.traces import agent, request_of, tool
+from tests.queries.traces import agent, land, request_of, tool
 from tests.scoring.build import specification
 from tests.scoring.job.lakes import TASKS, run, tables, tracegrade_score, values
 from tests.waiting import wait_until
 
 from tracegrade_lake import Lake
 from tracegrade_scoring.job.run_scoring import score
+from tracegrade_scoring.tasks import Specification
 
 from .following import FollowerProcess, following
 
 pytestmark = pytest.mark.slow
 
+SPECIFICATION = specification(TASKS)
 RUNS = 60
 KILLS = 30
 
@@ -46,11 +49,13 @@ def count(lake: Lake, table: str) -> int:
     return int(values(lake, f"SELECT count(*) FROM {table}")[0][0]) if lake.version(table) else 0
 
 
-def scored_once(lake: Lake, folder: Path) -> dict[str, list[str]]:
+def scored_once(
+    lake: Lake, folder: Path, tasks: Specification = SPECIFICATION
+) -> dict[str, list[str]]:
     """Return the score tables of a lake with the same records, after one scoring run."""
     fresh = Lake.create(folder / "once")
     shutil.copytree(lake.root / "raw_spans", fresh.root / "raw_spans")
-    score(fresh, specification(TASKS), quiet_secs=1)
+    score(fresh, tasks, quiet_secs=1)
     return tables(fresh)
 
 
@@ -75,7 +80,7 @@ def test_killed_followers_leave_the_scores_of_one_run(tmp_path: Path) -> None:
             wait_until(lambda: count(lake, "trajectory_scores") == RUNS)
             assert last.stop()[0] == 0
         collector.stop()
-    score(lake, specification(TASKS), quiet_secs=1)  # a killed one may have noted less
+    score(lake, SPECIFICATION, quiet_secs=1)  # a killed one may have noted less
     assert tables(lake) == scored_once(lake, tmp_path)
 
 
@@ -89,3 +94,23 @@ def test_a_follower_ends_in_an_orderly_way(tmp_path: Path) -> None:
         collector.stop()
     assert code == 0
     assert "scored 1 run of 1 trace in " in printed
+
+
+def test_a_disk_that_refuses_is_named_and_tried_again(tmp_path: Path) -> None:
+    """No file of the follower may be longer than some bytes, and later each may be."""
+    lake = Lake.create(tmp_path / "lake")
+    land(lake, run(1, "look"))
+    with following(lake.root, "--every", "1s") as follower:
+        pid, without = follower.process.pid, (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (200, resource.RLIM_INFINITY))
+        assert follower.process.stderr is not None
+        for line in follower.process.stderr:
+            if "scoring tries again" in line:
+                break
+        assert "too large" in line
+        assert count(lake, "trajectory_scores") == 0
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, without)
+        wait_until(lambda: count(lake, "trajectory_scores") == 1)
+        assert follower.stop()[0] == 0
+    score(lake, Specification())
+    assert tables(lake) == scored_once(lake, tmp_path, Specification())
