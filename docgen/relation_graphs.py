@@ -73,6 +73,7 @@ ROOMS: Final[Mapping[str, Mapping[str, str]]] = {
         "own_metrics/readable": "Relations that users' own metrics may read.",
         "job": "Trajectories to score, and the rows that the run writes.",
         "statistics": "Sums over the attempts of a release.",
+        "status": "Why runs wait to be scored.",
         "report": "The rows of a report.",
         "rendering": "Users' own metrics in reports, comparisons and runs.",
         "issues": "Issues, and how many runs of each release showed them.",

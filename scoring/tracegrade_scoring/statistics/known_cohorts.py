@@ -17,7 +17,7 @@ from tracegrade_scoring.schema import RELEASE_SCORES, SCORE_SUMS
 from tracegrade_scoring.sql import query
 from tracegrade_scoring.statistics.release import release_scores
 
-Cohort: TypeAlias = tuple[str | None, str | None, str | None]
+_Cohort: TypeAlias = tuple[str | None, str | None, str | None]
 """Release, agent and run mode."""
 
 _NAMES: Final = ("release", "agent_name", "run_mode")
@@ -40,7 +40,7 @@ class KnownCohorts:
 
     def __init__(self) -> None:
         """Know of no cohort."""
-        self._scores: dict[Cohort, CohortScores] = {}
+        self._scores: dict[_Cohort, CohortScores] = {}
         self._metrics: Sequence[OwnMetric] = ()
 
     def release_scores(
@@ -53,7 +53,7 @@ class KnownCohorts:
             metrics: Of users' own; with others than before, every cohort is computed again.
         """
         known = self._scores if metrics == self._metrics else {}
-        found: dict[Cohort, str] = {
+        found: dict[_Cohort, str] = {
             (release, agent, mode): digest
             for release, agent, mode, digest in con.sql(query("cohort_digests")).fetchall()
         }
@@ -73,7 +73,7 @@ class KnownCohorts:
 
 
 def _scores_of(
-    con: duckdb.DuckDBPyConnection, cohorts: Sequence[Cohort], metrics: Sequence[OwnMetric]
+    con: duckdb.DuckDBPyConnection, cohorts: Sequence[_Cohort], metrics: Sequence[OwnMetric]
 ) -> pa.Table:
     """Return the release scores of some cohorts, sorted by key."""
     put(con, "changed_cohorts", table(_CHANGED, cohorts))
@@ -83,10 +83,10 @@ def _scores_of(
         return release_scores(part, metrics=metrics)
 
 
-def _by_cohort(rows: pa.Table) -> dict[Cohort, pa.Table]:
+def _by_cohort(rows: pa.Table) -> dict[_Cohort, pa.Table]:
     """Return the rows of each cohort; they are sorted by it."""
     keys = zip(*(rows[name].to_pylist() for name in _NAMES), strict=True)
-    found: dict[Cohort, pa.Table] = {}
+    found: dict[_Cohort, pa.Table] = {}
     start = 0
     for cohort, same in groupby(keys):
         size = len(list(same))
