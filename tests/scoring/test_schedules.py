@@ -97,11 +97,28 @@ def test_scheduled_commands_score_the_lake(
         assert json.loads(summary)["busy"] is False
 
 
+def test_the_follower_of_the_unit_scores_the_lake(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its command is run as written, but for the places, and for a second alone."""
+    unit = (EXAMPLES / "tracegrade-follow.service").read_text()
+    (command,) = re.findall(r"^ExecStart=/usr/bin/env tracegrade (.+)$", unit, re.MULTILINE)
+    monkeypatch.setenv("TRACEGRADE_LAKE", str(shutil.copytree(place / "lake", tmp_path / "lake")))
+    here = command.replace("/etc/tracegrade", str(place)).replace(
+        "/var/lib/tracegrade", str(tmp_path)
+    )
+    done = tracegrade(*shlex.split(here), "--stop-after", "1s")
+    assert done.returncode == 0, done.stderr
+    assert "following the lake" in done.stderr
+
+
 @pytest.mark.skipif(not ANALYZE, reason="needs systemd-analyze")
-@pytest.mark.parametrize("name", ["tracegrade-score.service", "tracegrade-score.timer"])
+@pytest.mark.parametrize(
+    "name", ["tracegrade-score.service", "tracegrade-score.timer", "tracegrade-follow.service"]
+)
 def test_systemd_takes_the_units(name: str, tmp_path: Path) -> None:
     """`systemd-analyze verify` finds no fault with them."""
-    for unit in EXAMPLES.glob("tracegrade-score.*"):
+    for unit in EXAMPLES.glob("tracegrade-*.*"):
         shutil.copy(unit, tmp_path)
     done = subprocess.run(
         [ANALYZE, "verify", "--man=no", str(tmp_path / name)],

@@ -42,11 +42,11 @@ class StopSignal:
 def stopping() -> Iterator[StopSignal]:
     """Yield what SIGTERM and Ctrl-C set; the main thread alone can call this."""
     with closing(StopSignal()) as stop:
+        cut_off = threading.Timer(GRACE_SECS, end_open)
+        cut_off.daemon = True
 
         def on_signal(_: int, __: FrameType | None) -> None:
             if not stop.is_set:
-                cut_off = threading.Timer(GRACE_SECS, end_open)
-                cut_off.daemon = True
                 cut_off.start()
             stop.set()
 
@@ -55,5 +55,6 @@ def stopping() -> Iterator[StopSignal]:
         try:
             yield stop
         finally:
+            cut_off.cancel()
             for number, handler in before.items():
                 signal.signal(number, handler)
