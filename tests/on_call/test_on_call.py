@@ -158,7 +158,9 @@ def _wait_briefly(condition: Callable[[], bool]) -> None:
 
 def issue_of_the_call(team: Team) -> dict[str, Any]:
     """Return the issue of the call that times out."""
-    (found,) = (each for each in team.data("/issues.json")["issues"] if each["tool"] == "look")
+    (found,) = (
+        each for each in team.data("/issues.json")["issues"] if "timed out" in each["title"]
+    )
     return dict(found)
 
 
