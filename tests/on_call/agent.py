@@ -50,7 +50,8 @@ def main() -> None:
     for number, line in enumerate(sys.stdin):
         release, outcome = line.split()
         run(number, release, outcome)
-        print(number, flush=True)
+        sys.stdout.write(f"{number}\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

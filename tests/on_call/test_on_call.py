@@ -32,8 +32,8 @@ TRACEGRADE: Final = Path(sys.executable).with_name("tracegrade")
 AGENT: Final = Path(__file__).with_name("agent.py")
 DAYS: Final = 9
 MOST_RUNS: Final = 20
-"""After so many bad runs, less than 60 % of the day's runs succeeded, and there are ten of them."""
-AT_ONCE: Final = 10
+"""After so many bad runs, less than 60 % of the runs of the day, ten or more, succeeded."""
+BAD_RUNS: Final = (*["success"] * 3, *["failure"] * 7)
 RULES: Final = """
 version: 1
 defaults: {agent: support, run_mode: production}
@@ -70,7 +70,7 @@ class Team:
 
     def read(self, path: str) -> str:
         """Return a page."""
-        page: str = urllib.request.urlopen(f"{self._pages}{path}").read().decode()
+        page: str = urllib.request.urlopen(f"{self._pages}{path}").read().decode()  # noqa: S310
         return page
 
     def data(self, path: str) -> Any:
@@ -93,16 +93,16 @@ def team(tmp_path: Path) -> Iterator[Team]:
     today = (datetime.now(UTC).timestamp() * 1e9 - NOON_NS) // DAY_NS
     land_days(lake, release_days("1.0", int(today) - DAYS, DAYS, succeeded=18, failed=2))
     (tmp_path / "tasks.yaml").write_text(TASKS)
-    (tmp_path / "watch.yaml").write_text(RULES)
     with ExitStack() as running:
         slack = running.enter_context(peer())
         slack.answer_first = lambda _: (200, {})
         collector = running.enter_context(collecting(lake.root))
-        running.enter_context(_following(lake.root, tmp_path, f"{slack.url}/services/T0/B0"))
         server = running.enter_context(ui(lake.root, "--no-token", "--no-build"))
         running.callback(server.terminate)
         assert server.stdout is not None
         pages = server.stdout.readline().removeprefix("ui: ").strip().rstrip("/")
+        (tmp_path / "watch.yaml").write_text(f"{RULES}explorer: {pages}\n")
+        running.enter_context(_following(lake.root, tmp_path, f"{slack.url}/services/T0/B0"))
         agent = running.enter_context(_agent(collector.url))
         team = Team(agent, slack, pages)
         wait_until(lambda: team.scored("1.0") == DAYS * 20)
@@ -113,8 +113,9 @@ def team(tmp_path: Path) -> Iterator[Team]:
 def _following(lake: Path, folder: Path, slack: str) -> Iterator[None]:
     """Score what comes in and watch it, as the compose file does."""
     then = f"watch --rules {folder / 'watch.yaml'}"
-    command = [TRACEGRADE, "score", "--lake", lake, "--tasks", folder / "tasks.yaml",
-               "--follow", "--every", "1s", "--then", then]  # fmt: skip
+    tasks = folder / "tasks.yaml"
+    command: list[str | Path] = [TRACEGRADE, "score", "--lake", lake, "--tasks", tasks, "--follow",
+                "--every", "1s", "--then", then]  # fmt: skip
     with (folder / "follower.log").open("wb") as log:
         follower = subprocess.Popen(
             command, env={**os.environ, "SLACK_URL": slack}, stdout=log, stderr=log
@@ -138,13 +139,12 @@ def _agent(endpoint: str) -> Iterator[subprocess.Popen[str]]:
 
 def runs_until(team: Team, release: str, enough: Callable[[], bool]) -> int:
     """Let an agent fail 7 of 10 runs until something is so; return how many runs it made."""
-    made, before = 0, team.runs(release)
+    made = 0
     while not enough():
         assert made < MOST_RUNS
-        team.run(release, *("success" if (made + n) % 10 < 3 else "failure" for n in range(AT_ONCE)))
-        made += AT_ONCE
-        expected = before + made
-        wait_until(lambda: team.scored(release) == expected)
+        team.run(release, *BAD_RUNS)
+        made += len(BAD_RUNS)
+        wait_until(lambda: team.scored(release) == team.runs(release))
         _wait_briefly(enough)
     return made
 
@@ -173,18 +173,28 @@ def test_an_agent_that_gets_worse_is_reported_mended_and_reported_again(team: Te
     made = runs_until(team, "1.0", lambda: bool(team.messages()))
     (message,) = team.messages()
     text = json.dumps(message)
-    print(f"{made} runs until the message: {message}")
-    assert "success" in message["text"]
+    assert re.search(rf"success is [\d.]+% on [\d-]+ \({made + 5} runs\)", message["text"])
     assert len(set(re.findall(r"/runs/([0-9a-f-]+)", text))) == 3
+    assert all(
+        "Run of support" in team.read(path) for path in re.findall(r"/runs/[0-9a-f-]+", text)
+    )
     (alert,) = team.data("/alerts.json")["alerts"]
     assert (alert["rule"], alert["state"]) == ("bad-day", "firing")
 
     issue = issue_of_the_call(team)
-    print(issue)
-    assert issue["state"] in {"new", "open"}
+    assert (issue["state"], issue["first_release"], issue["of_runs"]) == (
+        "open",
+        "1.0",
+        185 + made,
+    )
+    assert issue["first_date"] == datetime.now(UTC).date().isoformat()
+    assert issue["hits"] == made * 7 // 10
 
-    team.run("1.1", *["success"] * 60)
-    wait_until(lambda: team.scored("1.1") == 60)
+    team.run("1.1", *["success"] * 20)
+    wait_until(lambda: issue_of_the_call(team)["counted_release"] == "1.1")
+    needed = issue_of_the_call(team)["needed_runs"]
+    assert issue_of_the_call(team)["state"] == "open"
+    team.run("1.1", *["success"] * needed)
     wait_until(lambda: issue_of_the_call(team)["state"] == "fixed")
 
     team.run("1.2", *["success"] * 5, *["failure"] * 3)
