@@ -88,7 +88,7 @@ def test_destination_that_is_down_ends_with_3_until_it_has_all(lake: Lake, serve
 
     assert (down.returncode, up.returncode) == (3, 1)
     assert "slack env:WATCH_HOOK did not accept 1 alert: status 403 no" in down.stderr
-    assert alert.notified == {"slack env:WATCH_HOOK": "; status 403 no"}
+    assert alert.notified == {"slack env:WATCH_HOOK": "not sent; status 403 no"}
     assert sent.notified == {"slack env:WATCH_HOOK": "firing"}
 
 

@@ -194,6 +194,26 @@ def test_a_killed_run_leaves_one_row_and_at_least_one_message(lake: Lake, server
     assert server.requests == 2
 
 
+def test_words_of_traces_leave_only_where_they_are_wanted(lake: Lake, server: Peer) -> None:
+    """The title of an issue, say."""
+    evidence = replace(FALL.evidence, content="disk of ann is full")
+    write_alerts(lake, [replace(FALL, evidence=evidence)])
+    for kind in ENTRIES:
+        send(lake, server, kind)
+    without = [body for _, body in server.received]
+    server.received.clear()
+    entry = {**ENTRIES["webhook"], "webhook": "env:HOOK", "with_content": True}
+    write_alerts(lake, [replace(FALL, evidence=evidence)])
+    (declared,) = declared_destinations([entry])
+    variables = {"HOOK": f"{server.url}/hook", "TOKEN": "token"}
+    notify(lake, [opened(declared, variables)], PAGE)
+    ((_, wanted),) = server.received
+
+    assert len(without) == 4
+    assert not any(b"disk of ann" in body for body in without)
+    assert b"disk of ann is full" in wanted
+
+
 @settings(max_examples=60)
 @given(alert=ALERTS)
 def test_bodies_are_short_visible_and_no_markup(alert: Alert) -> None:

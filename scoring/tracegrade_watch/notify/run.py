@@ -23,6 +23,7 @@ TIMEOUT_SECS: Final = 10.0
 TRIES: Final = 3
 SENT_STATES: Final = ("firing", "resolved")
 """States that a destination is sent; an acknowledged alert is not sent to any."""
+NOT_SENT: Final = "not sent"
 SENT_BEFORE: Final = "; "
 """Between the state that was sent last, and why the newer one was not."""
 
@@ -84,7 +85,7 @@ def _send(
             fault = _post(http, destination, payload)
         for alert in payload.alerts:
             before = last_sent(alert.notified.get(name, ""))
-            failed = f"{before or ''}{SENT_BEFORE}{fault}"
+            failed = f"{before or NOT_SENT}{SENT_BEFORE}{fault}"
             notes[alert.alert_id] = alert.state if fault is None else failed
     return notes
 

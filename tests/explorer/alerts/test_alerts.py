@@ -16,6 +16,7 @@ from tests.watch.exposition import parse
 from tests.watch.test_stored import BLANK
 
 from tracegrade_explorer.app import Explorer, Labeling
+from tracegrade_explorer.guard import Guard, Rules, knows_one
 from tracegrade_explorer.labels.people import everybody_is
 from tracegrade_explorer.labels.writer import LabelWriter
 from tracegrade_lake import Lake
@@ -165,6 +166,17 @@ def test_metrics_are_those_of_the_lake(web: TestClient, lake: Lake) -> None:
         FALL.rule
     ]
     assert web.get("/metrics?a=1").status_code == 400
+
+
+def test_metrics_need_the_token(pages: Explorer) -> None:
+    """A scraper sends it in a header."""
+    rules = Rules(frozenset({"testserver"}), knows_one("the-token"), "cookie", tls=False)
+    web = TestClient(Guard(pages.app(), rules))
+
+    assert web.get("/metrics").status_code == 401
+    answer = web.get("/metrics", headers={"Authorization": "Bearer the-token"})
+    assert answer.status_code == 200
+    assert parse(answer.text)
 
 
 def page_token(web: TestClient, path: str) -> str:
