@@ -11,6 +11,7 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from tracegrade.terminal.visible import visible_text
+from tracegrade_scoring.timeline.cards.json_text import is_json, marked_json
 
 _BOLD: Final = re.compile(r"\*\*(?=[^\s*])([^\n]{1,400}?)(?<=[^\s*])\*\*")
 _ITEM: Final = re.compile(r"(\s*)(?:[-*•]|(\d{1,6})[.)])\s+(\S.*)")
@@ -24,6 +25,11 @@ def chat_markup(text: str) -> Markup:
         its = [*group]
         parts.append(_list(kind, its) if kind else _paragraph(its))
     return Markup("").join(parts)
+
+
+def message_markup(text: str) -> Markup:
+    """Return a message as `chat_markup` does, or its JSON on several lines."""
+    return marked_json(text, len(text)) if is_json(text) else chat_markup(text)
 
 
 def _kind(line: str) -> str:

@@ -1,4 +1,4 @@
-"""The prompt of a model before a step, from its span, message by message. Pure.
+"""The prompt of a model before a step, and its answer, from its span, message by message. Pure.
 
 Spans write it in several ways: a list of messages as JSON, a key for each part of each message, or
 an event for each message. A prompt in another form is not found.
@@ -6,19 +6,43 @@ an event for each message. A prompt in another form is not found.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 
-WHOLE_KEYS: Final = (
-    "gen_ai.system_instructions", "gen_ai.input.messages", "pydantic_ai.all_messages",
-    "gen_ai.prompt", "traceloop.entity.input", "haystack.agent.step.llm.input",
+from tracegrade_scoring.rendering import words
+
+
+class PromptMessage(NamedTuple):
+    """One message of a model call."""
+
+    role: str
+    """'' if the span does not name it."""
+    text: str
+
+
+class MessageKeys(NamedTuple):
+    """The attributes that hold the messages of one direction."""
+
+    whole: tuple[str, ...]
+    """Hold all messages, or the system messages."""
+    part: re.Pattern[str]
+    """Hold a part of one message."""
+    last: str
+    """Holds everything of that direction; read where nothing else is known."""
+
+
+INPUT: Final = MessageKeys(
+    ("gen_ai.system_instructions", "gen_ai.input.messages", "pydantic_ai.all_messages",
+     "gen_ai.prompt", "traceloop.entity.input", "haystack.agent.step.llm.input"),
+    re.compile(r"(?:llm\.input_messages|gen_ai\.prompt)\.(\d{1,6})\.(.+)"),
+    "input.value",
 )  # fmt: skip
-"""Keys of attributes that hold all messages, or the system messages."""
-LAST_KEY: Final = "input.value"
-"""Holds everything that a span was given; read where nothing else is known."""
-PART_KEY: Final = re.compile(r"(?:llm\.input_messages|gen_ai\.prompt)\.(\d{1,6})\.(.+)")
-"""Pattern of attributes that hold a part of one message."""
+OUTPUT: Final = MessageKeys(
+    ("gen_ai.output.messages", "traceloop.entity.output", "haystack.agent.step.llm.output"),
+    re.compile(r"(?:llm\.output_messages|gen_ai\.completion)\.(\d{1,6})\.(.+)"),
+    "output.value",
+)
 EVENT: Final = re.compile(r"gen_ai\.(system|user|assistant|tool)\.message")
 MOST_CHARACTERS: Final = 1_000_000
 """Length of a prompt on the page."""
@@ -31,54 +55,88 @@ def prompt_text(attributes: Mapping[str, str | None], events: Iterable[Mapping[s
         attributes: Of the span of the model call.
         events: Of the same span.
     """
-    found = [*_whole(attributes), *_parts(attributes), *_events(events)]
-    if not found and (text := attributes.get(LAST_KEY)):
-        found = [*_messages(text)]
-    return "\n\n".join(found)[:MOST_CHARACTERS]
+    found = [*messages_of(attributes, INPUT), *_events(events)]
+    if not found:
+        found = last_message(attributes, INPUT)
+    return "\n\n".join(f"{role}:\n{text}" if role else text for role, text in found)[
+        :MOST_CHARACTERS
+    ]
 
 
-def _whole(attributes: Mapping[str, str | None]) -> Iterator[str]:
-    for key in WHOLE_KEYS:
+def span_messages(
+    attributes: Mapping[str, str | None], keys: MessageKeys, most: int
+) -> list[PromptMessage]:
+    """Return the messages that a span holds, of so many characters in all.
+
+    Args:
+        attributes: Of the span.
+        keys: Of one direction.
+        most: Limit of the characters.
+    """
+    found, left = list[PromptMessage](), most
+    for role, text in messages_of(attributes, keys) or last_message(attributes, keys):
+        if left <= 0:
+            break
+        found.append(PromptMessage(role, words.clip(text, left)))
+        left -= len(text)
+    return found
+
+
+def messages_of(attributes: Mapping[str, str | None], keys: MessageKeys) -> list[PromptMessage]:
+    """Return the messages that attributes of one direction hold."""
+    return [*_whole(attributes, keys), *_parts(attributes, keys)]
+
+
+def last_message(attributes: Mapping[str, str | None], keys: MessageKeys) -> list[PromptMessage]:
+    """Return the messages of the attribute that is read where nothing else is known."""
+    text = attributes.get(keys.last)
+    return [*_messages(text)] if text else []
+
+
+def _whole(attributes: Mapping[str, str | None], keys: MessageKeys) -> Iterator[PromptMessage]:
+    for key in keys.whole:
         if text := attributes.get(key):
             yield from _messages(text, "system" if key.endswith("instructions") else "")
 
 
-def _parts(attributes: Mapping[str, str | None]) -> Iterator[str]:
+def _parts(attributes: Mapping[str, str | None], keys: MessageKeys) -> Iterator[PromptMessage]:
     """Yield the messages whose parts have keys of their own."""
     messages: dict[int, dict[str, str]] = {}
     for key, text in attributes.items():
-        if text and (match := PART_KEY.fullmatch(key)):
+        if text and (match := keys.part.fullmatch(key)):
             part = match[2].removeprefix("message.")
             messages.setdefault(int(match[1]), {})[part] = text
     for _, parts in sorted(messages.items()):
         role = parts.pop("role", "")
-        yield _message(role, "\n".join(parts.values()))
+        yield PromptMessage(role, "\n".join(parts.values()))
 
 
-def _events(events: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def _events(events: Iterable[Mapping[str, Any]]) -> Iterator[PromptMessage]:
     for event in events:
         if match := EVENT.fullmatch(event["name"] or ""):
             given = event["attributes"] or {}
-            yield _message(match[1], given.get("content") or given.get("gen_ai.event.content", ""))
+            yield PromptMessage(
+                match[1], given.get("content") or given.get("gen_ai.event.content", "")
+            )
 
 
-def _messages(text: str, role: str = "") -> Iterator[str]:
+def _messages(text: str, role: str = "") -> Iterator[PromptMessage]:
     """Yield each message of a list in JSON; another text as it stands."""
     try:
         found = orjson.loads(text)
     except orjson.JSONDecodeError:
-        yield _message(role, text)
+        yield PromptMessage(role, text)
         return
     if isinstance(found, dict) and isinstance(found.get("messages"), list):
         found = found["messages"]
     if not isinstance(found, list):
-        yield _message(role, found if isinstance(found, str) else _json(found))
+        yield PromptMessage(role, found if isinstance(found, str) else _json(found))
         return
     for each in found:
         if isinstance(each, dict):
-            yield _message(str(each.get("role") or role), _content(each))
+            yield PromptMessage(str(each.get("role") or role), _content(each))
         else:
-            yield _message(role, each if isinstance(each, str) else _json(each))
+            yield PromptMessage(role, each if isinstance(each, str) else _json(each))
 
 
 def _content(message: Mapping[str, Any]) -> str:
@@ -97,10 +155,6 @@ def _part(part: object) -> str:
         if isinstance(text, str):
             return text
     return part if isinstance(part, str) else _json(part)
-
-
-def _message(role: str, text: str) -> str:
-    return f"{role}:\n{text}" if role else text
 
 
 def _json(value: object) -> str:

@@ -10,7 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
 
-from tracegrade_explorer.run_view.prompt import prompt_text
+from tracegrade_explorer.run_view.chat_text import message_markup
+from tracegrade_explorer.run_view.prompt import INPUT, OUTPUT, MessageKeys, span_messages
 from tracegrade_explorer.snapshots.snapshot import Row
 from tracegrade_scoring.pictures.small import track
 from tracegrade_scoring.rendering import words
@@ -21,7 +22,7 @@ DEEPEST: Final = 16
 """Levels that are drawn."""
 INDENT: Final = 16
 MOST_CHARACTERS: Final = 4_000
-"""Length of a prompt; the attributes below it have the rest."""
+"""Length of the messages of one direction; the attributes below it have the rest."""
 HEIGHT: Final = 28
 """Of a line."""
 
@@ -46,8 +47,9 @@ class SpanLine(NamedTuple):
     rails: Markup
     bar: Markup
     facts: Sequence[str]
-    prompt: str
-    """Messages that a model was given, as text; '' for other spans."""
+    given: Sequence[tuple[str, Markup]]
+    """Role and text of each message to a model, or the input of another span."""
+    returned: Sequence[tuple[str, Markup]]
     attributes: Sequence[tuple[str, str]]
 
 
@@ -105,9 +107,15 @@ def _line(placed: PlacedSpan, begin: int, whole: int) -> SpanLine:
         rails=_rails(placed.rails),
         bar=track(round(share, 2), round(width, 2)),
         facts=[*_facts(row)],
-        prompt=words.clip(prompt_text(attributes, ()), MOST_CHARACTERS),
+        given=_messages(attributes, INPUT),
+        returned=_messages(attributes, OUTPUT),
         attributes=[(key, value or "") for key, value in attributes.items()],
     )
+
+
+def _messages(attributes: Mapping[str, Any], keys: MessageKeys) -> list[tuple[str, Markup]]:
+    found = span_messages(attributes, keys, MOST_CHARACTERS)
+    return [(message.role, message_markup(message.text)) for message in found]
 
 
 def _facts(row: Row) -> Iterator[str]:

@@ -44,7 +44,9 @@ def wilson(successes: float, trials: int, level: float = LEVEL) -> Interval:
     scale = 1 + z * z / trials
     center = share + z * z / (2 * trials)
     half = z * sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
-    return Interval(max(0.0, (center - half) / scale), min(1.0, (center + half) / scale), "wilson")
+    low = max(0.0, (center - half) / scale) if successes > 0 else 0.0  # else rounding makes 1e-17
+    high = min(1.0, (center + half) / scale) if successes < trials else 1.0
+    return Interval(low, high, "wilson")
 
 
 def bootstrap(

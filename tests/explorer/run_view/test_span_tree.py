@@ -1,12 +1,18 @@
 """Spans are shown as a tree: each once, below its parent, whatever a trace says of parents."""
 
 import itertools
+import json
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracegrade_explorer.run_view.span_tree import PlacedSpan, span_lines, span_tree
+from tracegrade_explorer.run_view.span_tree import (
+    MOST_CHARACTERS,
+    PlacedSpan,
+    span_lines,
+    span_tree,
+)
 
 
 def span(name: str, parent: str | None = None, start: int = 0, **facts: Any) -> dict[str, Any]:
@@ -77,8 +83,33 @@ def test_a_line_says_when_and_how_long() -> None:
 
 
 def test_a_model_call_shows_its_messages_as_text() -> None:
-    """JSON would show each line end as two signs."""
+    """By role, bold and lists as such; what it answered follows. HTML is text."""
     messages = '[{"role": "user", "parts": [{"type": "text", "content": "Hi!\\nRefund it"}]}]'
     (line,) = span_lines([span("chat", attributes={"gen_ai.input.messages": messages})])
-    assert line.prompt == "user:\nHi!\nRefund it"
+    assert line.given == [("user", "<p>Hi!\nRefund it</p>")]
+    assert line.returned == []
     assert line.attributes == [("gen_ai.input.messages", messages)]
+
+
+def test_a_model_call_shows_its_answer() -> None:
+    """However the span writes it; the arguments of a call are JSON on several lines."""
+    parts = {
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.content": "**Two** ways:\n- pay\n- <b>wait</b>",
+    }
+    (line,) = span_lines([span("chat", attributes=parts)])
+    assert line.given == []
+    assert line.returned == [
+        ("assistant", "<p><b>Two</b> ways:</p><ul><li>pay</li>"
+                      "<li>&lt;b&gt;wait&lt;/b&gt;</li></ul>"),
+    ]  # fmt: skip
+    (called,) = span_lines([span("tool", attributes={"output.value": '{"paid": 40}'})])
+    assert called.returned == [("", "{<b>&#34;paid&#34;</b>: 40}")]
+
+
+def test_messages_of_a_page_end() -> None:
+    """A conversation of many messages shows the first ones."""
+    said = [{"role": "user", "content": "x" * 3_000} for _ in range(100)]
+    keys = {"gen_ai.input.messages": json.dumps(said)}
+    (line,) = span_lines([span("chat", attributes=keys)])
+    assert sum(len(text) for _, text in line.given) <= MOST_CHARACTERS + 100

@@ -53,6 +53,13 @@ def test_wilson_stays_inside_at_the_ends(successes: int, low: float, high: float
     assert 0 <= interval.low <= interval.high <= 1
 
 
+@pytest.mark.parametrize("trials", range(1, 200))
+def test_wilson_s_interval_of_none_begins_at_nothing(trials: int) -> None:
+    """And that of all ends at all: rounding is not an end that has to be distinguished from 0."""
+    assert wilson(0, trials).low == 0
+    assert wilson(trials, trials).high == 1
+
+
 @pytest.mark.parametrize("level", [0.95, 0.8])
 def test_bootstrap_is_the_plain_loop(level: float) -> None:
     """2,000 resamples of tasks, each draw the next output modulo their number."""
