@@ -57,17 +57,22 @@ class GradedRun(NamedTuple):
 class Grading:
     """The captured blocks of a session."""
 
-    def __init__(self, tasks: str | Path | None) -> None:
+    def __init__(self, tasks: str | Path | None, metrics: str | Path | None = None) -> None:
         self._tasks = tasks
+        self._metrics = metrics
         self._runs: list[GradedRun] = []
 
     def of_test(self, test: str, location: tuple[str, int | None, str]) -> "TestGrading":
         """Return what a test gets as the fixture `graded`."""
         return TestGrading(self, test, location)
 
-    def specification(self, tasks: str | Path | Specification | None) -> Specification:
-        """Return the tasks that a test gives, else those of the project."""
-        return specification_of(self._tasks if tasks is None else tasks)
+    def specification(
+        self, tasks: str | Path | Specification | None, metrics: str | Path | None
+    ) -> Specification:
+        """Return the tasks and metrics that a test gives, else those of the project."""
+        return specification_of(
+            self._tasks if tasks is None else tasks, self._metrics if metrics is None else metrics
+        )
 
     def add(self, run: GradedRun) -> None:
         """Score a block at the end."""
@@ -102,6 +107,7 @@ class TestGrading:
         at_most: Mapping[str, float] = _NONE,
         calls: Sequence[str] | None = None,
         tasks: str | Path | Specification | None = None,
+        metrics: str | Path | None = None,
     ) -> Iterator[Captured]:
         """Capture the run of the block, and check it at the end of the session.
 
@@ -111,8 +117,9 @@ class TestGrading:
             at_most: By metric, its highest value.
             calls: The tools that the run must call, in order.
             tasks: As for `score`; None: those of the option `tracegrade_tasks`.
+            metrics: As for `score`; None: those of the option `tracegrade_metrics`.
         """
-        specification = self._grading.specification(tasks)
+        specification = self._grading.specification(tasks, metrics)
         check_task(task, specification)
         with capture() as captured:
             yield captured

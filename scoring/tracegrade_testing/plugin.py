@@ -14,6 +14,7 @@ LAKE = "--tracegrade-lake"
 REPORT = "--tracegrade-report"
 UPDATE = "--tracegrade-update-baseline"
 TASKS = "tracegrade_tasks"
+METRICS = "tracegrade_metrics"
 OUTPUT = "tracegrade"
 """Key of what a process of xdist hands to the one that started it."""
 
@@ -37,6 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="let assert_no_regression write baselines instead of comparing",
     )
     parser.addini(TASKS, "task file, or folder of them, for runs of `graded`", type="string")
+    parser.addini(METRICS, "folder of metrics of your own, for the same runs", type="string")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -59,8 +61,10 @@ def graded(request: pytest.FixtureRequest) -> Any:
         except ModuleNotFoundError as error:
             msg = f"{error.name} is not installed; install tracegrade[testing]"
             raise pytest.UsageError(msg) from error
-        tasks = config.getini(TASKS)
-        config.stash[_GRADING] = Grading(config.rootpath / tasks if tasks else None)
+        given = (config.getini(option) for option in (TASKS, METRICS))
+        config.stash[_GRADING] = Grading(
+            *(config.rootpath / path if path else None for path in given)
+        )
     return config.stash[_GRADING].of_test(request.node.nodeid, request.node.location)
 
 

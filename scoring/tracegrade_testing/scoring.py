@@ -3,12 +3,14 @@
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from duckdb import DuckDBPyConnection
 
 from tracegrade.suggestions import did_you_mean
 from tracegrade_scoring.job.in_memory import score_in_memory
+from tracegrade_scoring.metric_definition import OwnMetric
+from tracegrade_scoring.own_metrics.in_force import metrics_of_folder
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.specification import usable_specification
@@ -26,6 +28,9 @@ _INSTRUMENT: Final = (
     "call tracegrade.init or an OpenTelemetry instrumentor of the agent's framework before the "
     "block, or write the run with tracegrade.agent_run"
 )
+
+Stamps: TypeAlias = tuple[tuple[str, int], ...]
+"""Paths of files, with the times of their last changes."""
 
 
 class ScoredCaptures(NamedTuple):
@@ -56,6 +61,7 @@ def score(
     task: str | None = None,
     trial: int | None = None,
     tasks: str | Path | Specification | None = None,
+    metrics: str | Path | None = None,
 ) -> RunResult | ResultSet:
     """Return the score of the run in a capture, or of the runs if there are several.
 
@@ -65,13 +71,15 @@ def score(
         trial: The number of the attempt, if no span names one.
         tasks: A task file, a folder of them, or a specification. None: only metrics that need no
             task.
+        metrics: A folder of metrics of your own in SQL, or one file; None: only ours.
 
     Raises:
         NothingCaptured: No run of an agent ended in the block.
         TaskFileInvalid: The task files hold errors.
+        MetricInvalid: A file of a metric cannot be used.
         UnknownTask: The task files do not have this task.
     """
-    specification = specification_of(tasks)
+    specification = specification_of(tasks, metrics)
     check_task(task, specification)
     requests = requests_of(captured, DeclaredRun(task, trial))
     runs = score_captures([requests], specification).results(requests, captured)
@@ -86,6 +94,7 @@ def trials(
     *,
     task: str | None = None,
     tasks: str | Path | Specification | None = None,
+    metrics: str | Path | None = None,
 ) -> ResultSet:
     """Run an agent several times, and return the scores of its runs.
 
@@ -94,11 +103,12 @@ def trials(
         run: Runs the agent once.
         task: As for `score`.
         tasks: As for `score`.
+        metrics: As for `score`.
 
     Raises:
         NothingCaptured: No run of an agent ended in one of the trials.
     """
-    specification = specification_of(tasks)
+    specification = specification_of(tasks, metrics)
     check_task(task, specification)
     made = []
     for trial in range(1, count + 1):
@@ -121,25 +131,44 @@ def score_captures(
     return ScoredCaptures(con, tuple(read_runs(con)))
 
 
-def specification_of(tasks: str | Path | Specification | None) -> Specification:
-    """Return the tasks and tools of task files.
+def specification_of(
+    tasks: str | Path | Specification | None, metrics: str | Path | None = None
+) -> Specification:
+    """Return the tasks and tools of task files, with metrics of users' own.
 
     Raises:
-        TaskFileInvalid: They hold errors.
+        TaskFileInvalid: The task files hold errors.
         TaskFileUnreadable: They cannot be read.
+        MetricInvalid: A file of a metric cannot be used.
     """
+    if metrics is None:
+        return _tasks_of(tasks)
+    own = _metrics_at(Path(metrics), _stamps(Path(metrics)))
+    return _tasks_of(tasks).model_copy(update={"metrics": own})
+
+
+def _tasks_of(tasks: str | Path | Specification | None) -> Specification:
     if tasks is None:
         return NO_TASKS
     if isinstance(tasks, Specification):
         return tasks
-    path = Path(tasks)
+    return _loaded(Path(tasks), _stamps(Path(tasks)))
+
+
+def _stamps(path: Path) -> Stamps:
+    """Return the files at a path, with the times of their last changes."""
     files = (path, *sorted(path.rglob("*"))) if path.is_dir() else (path,)
-    stamps = tuple((str(file), file.stat().st_mtime_ns) for file in files if file.exists())
-    return _loaded(path, stamps)
+    return tuple((str(file), file.stat().st_mtime_ns) for file in files if file.exists())
 
 
 @lru_cache(maxsize=32)
-def _loaded(path: Path, _: tuple[tuple[str, int], ...]) -> Specification:
+def _metrics_at(path: Path, _: Stamps) -> tuple[OwnMetric, ...]:
+    """Return the metrics of files that have changed at these times."""
+    return metrics_of_folder(path)
+
+
+@lru_cache(maxsize=32)
+def _loaded(path: Path, _: Stamps) -> Specification:
     """Return the tasks of files that have changed at these times."""
     return usable_specification(path)[0]
 

@@ -57,16 +57,31 @@ def metrics_in_force(
     Raises:
         MetricInvalid: A given file cannot be used, or its metric has a name that is taken.
     """
-    given = checked(_in_sql(lake, options))
+    given = _usable(_in_sql(lake, options))
+    brought = checked(plugins.installed() if options.plugins else ())
+    both = _with_clashes(given, brought.metrics)
+    for fault in (*brought.faults, *both.faults):
+        note(f"left out: {fault}")
+    return both.metrics
+
+
+def metrics_of_folder(folder: Path) -> tuple[OwnMetric, ...]:
+    """Return the metrics of a folder of SQL files, or of one file, by name.
+
+    Raises:
+        MetricInvalid: There is none, or a file cannot be used.
+    """
+    return _usable(read_folder(folder))
+
+
+def _usable(found: Iterable[ReadMetric]) -> tuple[OwnMetric, ...]:
+    """Return all of these metrics, or raise the first fault."""
+    given = checked(found)
     if given.faults:
         more = f", and {len(given.faults) - 1} more" if len(given.faults) > 1 else ""
         msg = f"{given.faults[0]}{more}; `tracegrade metrics check` names all"
         raise MetricInvalid(msg)
-    brought = checked(plugins.installed() if options.plugins else ())
-    both = _with_clashes(given.metrics, brought.metrics)
-    for fault in (*brought.faults, *both.faults):
-        note(f"left out: {fault}")
-    return both.metrics
+    return given.metrics
 
 
 def with_metrics(
