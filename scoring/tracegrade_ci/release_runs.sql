@@ -13,7 +13,7 @@ WITH traces AS (
   SELECT DISTINCT trajectories.trace_id
   FROM trajectory_scores
   INNER JOIN trajectories USING (trajectory_id)
-  WHERE trajectory_scores.release = $release
+  WHERE trajectory_scores.release = $release  -- noqa: RF02
 )
 
 SELECT trajectories.trajectory_id
