@@ -44,85 +44,113 @@ WITH numbers AS (
   WHERE list_contains($metrics::VARCHAR[], metric)
 ),
 
-runs AS (
+-- One row for each conversation, and one for all other runs of a place.
+parts AS (
   SELECT
-    watched_attempts.*,
+    watched_attempts.place,
+    watched_attempts.conversation_id,
     numbers.metric,
-    numbers.value
-  FROM watched_attempts
-  INNER JOIN numbers USING (trajectory_id)
+    count(*) AS runs,
+    count(numbers.value) AS scored,
+    max(watched_attempts.sample_weight) AS weight,
+    sum(round(numbers.value * 1152921504606846976)::HUGEINT) AS values_exact,
+    sum(
+      round(
+        if(numbers.value IS NULL, 0, watched_attempts.sample_weight) * 1152921504606846976
+      )::HUGEINT
+    ) AS weight_exact,
+    sum(
+      round(
+        if(numbers.value IS NULL, 0, watched_attempts.sample_weight ** 2) * 1152921504606846976
+      )::HUGEINT
+    ) AS weight_square_exact,
+    sum(
+      round(watched_attempts.sample_weight * numbers.value * 1152921504606846976)::HUGEINT
+    ) AS value_exact,
+    sum(
+      round(watched_attempts.sample_weight * numbers.value ** 2 * 1152921504606846976)::HUGEINT
+    ) AS square_exact
+  FROM numbers
+  INNER JOIN watched_attempts USING (trajectory_id)
+  GROUP BY watched_attempts.place, watched_attempts.conversation_id, numbers.metric
+),
+
+means AS (
+  SELECT
+    *,
+    values_exact::DOUBLE / (scored * 1152921504606846976.0) AS mean
+  FROM parts
 ),
 
 observations AS (
   SELECT
-    agent_name,
-    run_mode,
-    release,
-    dimension_value,
+    place,
     metric,
-    task_id,
-    date,
-    1::BIGINT AS runs,
-    value,
-    sample_weight AS weight,
-    scored_with
-  FROM runs
+    runs,
+    scored,
+    weight_exact,
+    weight_square_exact,
+    value_exact,
+    square_exact
+  FROM parts
   WHERE conversation_id IS NULL
   UNION ALL
   SELECT
-    agent_name,
-    run_mode,
-    release,
-    dimension_value,
+    place,
     metric,
-    min(task_id) AS task_id,
-    min(date) AS date,
-    count(*) AS runs,
-    sum(round(value * 1152921504606846976)::HUGEINT)::DOUBLE
-    / (count(value) * 1152921504606846976.0) AS value,
-    max(sample_weight) AS weight,
-    arg_min(scored_with, concat_ws('/', task_id, scored_with)) AS scored_with
-  FROM runs
+    runs,
+    if(scored > 0, 1, 0) AS scored,
+    round(if(scored > 0, weight, 0) * 1152921504606846976)::HUGEINT AS weight_exact,
+    round(if(scored > 0, weight ** 2, 0) * 1152921504606846976)::HUGEINT AS weight_square_exact,
+    round(weight * mean * 1152921504606846976)::HUGEINT AS value_exact,
+    round(weight * mean ** 2 * 1152921504606846976)::HUGEINT AS square_exact
+  FROM means
   WHERE conversation_id IS NOT NULL
-  GROUP BY agent_name, run_mode, release, dimension_value, metric, conversation_id
 ),
 
-sums AS (
-  SELECT
+places AS (
+  SELECT DISTINCT
+    place,
     agent_name,
     run_mode,
     release,
     dimension_value,
-    metric,
     task_id,
-    date,
-    sum(runs)::BIGINT AS runs,
-    count(value) AS scored,
-    list_sort(list_distinct([min(scored_with), max(scored_with)])) AS scored_with,
-    [
-      sum(round(if(value IS NULL, 0, weight) * 1152921504606846976)::HUGEINT),
-      sum(round(if(value IS NULL, 0, weight * weight) * 1152921504606846976)::HUGEINT),
-      sum(round(coalesce(weight * value, 0) * 1152921504606846976)::HUGEINT),
-      sum(round(coalesce(weight * value * value, 0) * 1152921504606846976)::HUGEINT)
-    ] AS exact
-  FROM observations
-  GROUP BY agent_name, run_mode, release, dimension_value, metric, task_id, date
+    scored_with,
+    date
+  FROM watched_attempts
 )
 
 SELECT
-  agent_name,
-  run_mode,
-  release,
-  dimension_value,
-  metric,
-  task_id,
-  date,
-  runs,
-  scored,
-  exact[1]::DOUBLE / 1152921504606846976 AS weight,
-  exact[2]::DOUBLE / 1152921504606846976 AS weight_square,
-  exact[3]::DOUBLE / 1152921504606846976 AS value_sum,
-  exact[4]::DOUBLE / 1152921504606846976 AS square_sum,
-  scored_with
-FROM sums
-ORDER BY agent_name, run_mode, release, dimension_value, metric, task_id, date;
+  places.agent_name,
+  places.run_mode,
+  places.release,
+  places.dimension_value,
+  observations.metric,
+  places.task_id,
+  places.date,
+  sum(observations.runs)::BIGINT AS runs,
+  sum(observations.scored)::BIGINT AS scored,
+  sum(observations.weight_exact)::DOUBLE / 1152921504606846976 AS weight,
+  sum(observations.weight_square_exact)::DOUBLE / 1152921504606846976 AS weight_square,
+  coalesce(sum(observations.value_exact)::DOUBLE / 1152921504606846976, 0) AS value_sum,
+  coalesce(sum(observations.square_exact)::DOUBLE / 1152921504606846976, 0) AS square_sum,
+  list_sort(list_distinct([min(places.scored_with), max(places.scored_with)])) AS scored_with
+FROM observations
+INNER JOIN places ON observations.place = places.place
+GROUP BY
+  places.agent_name,
+  places.run_mode,
+  places.release,
+  places.dimension_value,
+  observations.metric,
+  places.task_id,
+  places.date
+ORDER BY
+  places.agent_name,
+  places.run_mode,
+  places.release,
+  places.dimension_value,
+  observations.metric,
+  places.task_id,
+  places.date;
