@@ -18,6 +18,8 @@ from tracegrade_watch.sql import query
 
 EXAMPLES: Final = 3
 """Runs that an alert names."""
+MOST_VALUES: Final = 50
+"""Values of a dimension that a rule watches, of all its agents together."""
 
 
 class WatchedSeries(NamedTuple):
@@ -35,6 +37,8 @@ class ReleaseDays(NamedTuple):
     release: str | None
     days: int
     """Days with a value."""
+    scored: int
+    """Observations with a value."""
 
 
 def read_rows(
@@ -93,16 +97,23 @@ class WatchedSums:
         self._releases: dict[WatchedSeries, list[ReleaseDays]] = {}
         for row in read_rows(con, "watched_releases"):
             series = WatchedSeries(*(row[name] for name in WatchedSeries._fields))
-            found = ReleaseDays(row["release"], row["days"])
+            found = ReleaseDays(row["release"], row["days"], row["scored"])
             self._releases.setdefault(series, []).append(found)
 
     def of_rule(self, rule: WatchRule) -> list[WatchedSeries]:
-        """Return the series that a rule watches."""
-        return [
+        """Return the series that a rule watches, of a dimension those with most observations."""
+        found = [
             series
             for series in self._releases
             if series.metric == rule.metric and in_scope(rule, series.agent_name, series.run_mode)
         ]
+        if rule.by is None:
+            return found
+        most = sorted(found, key=lambda series: -self._scored(series))[:MOST_VALUES]
+        return [series for series in found if series in most]
+
+    def _scored(self, series: WatchedSeries) -> int:
+        return sum(release.scored for release in self._releases[series])
 
     def releases(self, series: WatchedSeries) -> list[ReleaseDays]:
         """Return the releases of a series in their order."""

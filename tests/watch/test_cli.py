@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     days = [
         *(day._replace(arm=arm) for arm in "ab" for day in release_days("1.0", 0, 5, 9, 1)),
         *(day._replace(arm="a") for day in release_days("1.1", 5, 5, 9, 1)),
-        *(day._replace(arm="b", tool_name="fly") for day in release_days("1.1", 5, 5, 3, 7)),
+        *(day._replace(arm="b", tool_name="fly") for day in release_days("1.1", 5, 5, 3, 8)),
         Day("1.1", 9, 3, 3, conversation="c1"),
         Day("1.1", 9, 2, 1, conversation="c2"),
     ]
@@ -122,3 +122,13 @@ def test_sums_agree_with_the_scores(folder: Path) -> None:
         each = sums.get(tuple(row[:4]), [])
         assert row[5] == pytest.approx(float(sum(each)), abs=1e-12)
         assert row[6] == pytest.approx(float(sum(value**2 for value in each)), abs=1e-12)
+
+
+def test_a_rule_watches_the_values_with_most_runs(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The arm with fewer runs is left out."""
+    monkeypatch.setattr("tracegrade_watch.reading.MOST_VALUES", 1)
+    _, found = watched(folder, "--rules", folder / "watch.yaml")
+    arms = [check["dimension_value"] for check in found["checks"] if check["rule"] == "by-arm"]
+    assert arms == ["b"]
