@@ -6,6 +6,8 @@ SHARE: Final = 5
 """A tick may follow after this many times its own processor time: it takes a fifth of a core."""
 LONGEST_PAUSE_SECS: Final = 300.0
 """Between two ticks that fail."""
+MOST_DOUBLINGS: Final = 30
+"""Of the pause after failures; more of them, in weeks of failures, would be no number."""
 
 
 class TickSchedule:
@@ -38,6 +40,6 @@ class TickSchedule:
     def failed(self, now: float) -> float:
         """Note a tick that failed; return the seconds until the next, twice as many each time."""
         pause = min(self._every_secs * 2.0**self._failures, LONGEST_PAUSE_SECS)
-        self._failures += 1
+        self._failures = min(self._failures + 1, MOST_DOUBLINGS)
         self._next = now + pause
         return pause

@@ -30,3 +30,11 @@ def test_pauses_grow_up_to_five_minutes(every: float, failures: int) -> None:
     assert pauses[-1] <= LONGEST_PAUSE_SECS
     schedule.succeeded(0.0, 0.0)
     assert schedule.failed(0.0) == pauses[0]
+
+
+def test_weeks_of_failures_leave_the_longest_pause() -> None:
+    """No number of failures is too large."""
+    schedule = TickSchedule(0.001)
+    pauses = [schedule.failed(0.0) for _ in range(5_000)]
+
+    assert pauses[-1] == LONGEST_PAUSE_SECS
