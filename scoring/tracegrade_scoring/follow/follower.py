@@ -15,8 +15,8 @@ from tracegrade_lake import Lake
 from tracegrade_lake.errors import LeaseLost, RunOvertaken
 from tracegrade_lake.storage import Lock
 from tracegrade_scoring.errors import FollowerBusy, ScoringBusy
+from tracegrade_scoring.follow import checkpoints, small_files
 from tracegrade_scoring.follow.commands import FollowingCommand, run_commands
-from tracegrade_scoring.follow.small_files import TICKS, merge_small_files
 from tracegrade_scoring.follow.stopping import StopSignal, stopping
 from tracegrade_scoring.follow.tick_schedule import TickSchedule
 from tracegrade_scoring.follow.versions import newest_versions
@@ -125,7 +125,7 @@ class Follower:
         self._schedule = TickSchedule(options.every_secs)
         self._seen: tuple[object, ...] | None = None
         self._due_ns: int | None = None
-        self._unmerged = 0
+        self._written = 0
         self._fault = ""
 
     def pause(self) -> float:
@@ -178,15 +178,20 @@ class Follower:
     def _after_scores(self, summary: ScoreSummary, secs: float) -> None:
         """Do all that follows a tick that changed scores."""
         self._done(summary, secs)
-        self._unmerged += 1
-        if self._unmerged >= TICKS:
-            try:
-                merge_small_files(self._lake, self._say)
-                self._unmerged = 0
-            except Exception as error:  # noqa: BLE001 - as in `turn`; it is repeated after the next tick
-                self._say(f"small files are not merged: {_words(error)}")
+        self._written += 1
+        try:
+            self._keep_tables_small()
+        except Exception as error:  # noqa: BLE001 - as in `turn`; the next ticks repeat it
+            self._say(f"small files are not merged: {_words(error)}")
         if not self._stop.is_set:
             run_commands(self._options.commands, self._say)
+
+    def _keep_tables_small(self) -> None:
+        """Merge the files of many ticks, and shorten the logs."""
+        if self._written % small_files.TICKS == 0:
+            small_files.merge_small_files(self._lake, self._say)
+        if self._written % checkpoints.TICKS == 0:
+            checkpoints.write_checkpoints(self._lake)
 
     def _note_failure(self, error: Exception) -> None:
         if self._stop.is_set:  # the work was cut off
