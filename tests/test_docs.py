@@ -197,7 +197,11 @@ def test_wheel_brings_the_documents() -> None:
     brought = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
 
     assert brought == {"docs": "tracegrade/docs"}
-    assert {path.suffix for path in DOCS.rglob("*") if path.is_file()} == {".md", ".png"}
+    assert {path.suffix for path in DOCS.rglob("*") if path.is_file()} == {
+        ".json",
+        ".md",
+        ".png",
+    }
 
 
 def test_citations_lead_somewhere() -> None:
