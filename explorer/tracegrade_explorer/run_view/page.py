@@ -15,7 +15,7 @@ from tracegrade_scoring.pictures.small import MapStep
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.blocks import StepView
 from tracegrade_scoring.rendering.catalog import main_metrics, more_metrics
-from tracegrade_scoring.timeline.cards.json_text import beginning, is_json, with_marked_keys
+from tracegrade_scoring.timeline.cards.json_text import beginning, folded_json, is_json
 from tracegrade_scoring.timeline.model import Step, Timeline
 from tracegrade_scoring.timeline.view import AS_RETURNED, TimelineView, mark_sentence
 
@@ -243,7 +243,7 @@ def step_texts(view: StepView, step: Step, trajectory_id: str) -> list[dict[str,
         found.append(
             {
                 "title": text.title,
-                "text": with_marked_keys(shown) if json else escape(shown),
+                "text": folded_json(shown) if json else escape(shown),
                 "whole": link if is_cut else "",
                 "characters": max(len(whole), step.longest if is_cut and _is_longest(step, whole)
                                   else 0),

@@ -2,15 +2,19 @@
 
 import json
 import re
+from html import unescape
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.examples import many
 
+from tracegrade.terminal.visible import visible_text
 from tracegrade_scoring.timeline.cards.json_text import (
+    FOLDED,
     LINE,
     beginning,
+    folded_json,
     indented,
     is_json,
     marked_json,
@@ -41,6 +45,30 @@ def test_only_the_layout_changes(value: object) -> None:
     shown = indented(text)
     assert re.sub(r"\s", "", shown) == re.sub(r"\s", "", text)
     assert ("\n" in shown) == (len(json.dumps(value, ensure_ascii=False)) > LINE) or "\n" in text
+
+
+@settings(max_examples=many(25))
+@given(CONTAINERS, st.integers(0, 400))
+def test_folds_hide_no_line(value: object, most: int) -> None:
+    """Each line is there, in its order, and every fold is closed, where the text is cut, too."""
+    text = indented(json.dumps([value, value], indent=1))[: max(most, 1)]
+    shown = str(folded_json(text))
+    assert shown.count("<details>") == shown.count("</details>")
+    lines = re.sub(r"<summary>(.*?) <span.*?</summary>", "\\1\n", shown)
+    lines = re.sub(r"</details>(?!$)", "\n", lines)
+    bare = unescape(re.sub(r"</?(?:b|details)>", "", lines))
+    assert re.sub(r"\n+", "\n", bare).strip("\n") == visible_text(text).strip("\n")
+
+
+def test_long_parts_are_folded() -> None:
+    """The outermost object is open; what has many lines in it is one line that says how many."""
+    rows = ["x" * LINE] * (FOLDED + 5)
+    shown = str(folded_json(indented(json.dumps({"rows": rows, "few": rows[:3]}))))
+    assert re.findall("<summary>(.*?)</summary>", shown) == [
+        f'  <b>&#34;rows&#34;</b>: [ <span class="faint">{FOLDED + 5} lines</span>'
+    ]
+    assert shown.startswith("{<details>")
+    assert "</details>  <b>&#34;few&#34;</b>: [\n" in shown
 
 
 def test_numbers_and_repeated_keys_stay() -> None:

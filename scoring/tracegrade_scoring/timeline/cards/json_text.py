@@ -17,6 +17,8 @@ LINE: Final = 72
 """An object or a list of so many characters stays on one line."""
 LONGEST: Final = 1_000_000
 """A longer text stays as it is."""
+FOLDED: Final = 12
+"""An object or a list of more lines is folded, unless it is the outermost."""
 DEEPEST: Final = 20
 """Levels that are indented."""
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\],:]|[^\s"{}\[\],:]+', re.DOTALL)
@@ -85,12 +87,44 @@ def with_marked_keys(text: str) -> Markup:
     return Markup("").join([*parts, escape(shown[end:])])
 
 
+def folded_json(text: str) -> Markup:
+    """Return indented JSON, or the beginning of it, its keys bold, its long parts folded."""
+    lines = text.split("\n")
+    ends = _long_parts(lines)
+    closing, parts, begins = set(ends.values()), list[Markup](), True
+    for place, line in enumerate(lines):
+        shown = with_marked_keys(line)
+        if place in ends:
+            hidden = words.count(ends[place] - place - 1, "line")
+            summary = '<details><summary>{} <span class="faint">{}</span></summary>'
+            parts.append(Markup(summary).format(shown, hidden))
+        else:
+            parts.append(shown if begins else Markup("\n") + shown)
+        if place in closing:
+            parts.append(Markup("</details>"))
+        begins = place in ends or place in closing
+    return Markup("").join(parts)
+
+
+def _long_parts(lines: Sequence[str]) -> dict[int, int]:
+    """Return the first and last lines of objects and lists with many lines, the outermost not."""
+    found, opened = dict[int, int](), list[int]()
+    for place, line in enumerate(lines):
+        if line.lstrip()[:1] in {"}", "]"} and opened:
+            start = opened.pop()
+            if opened and place - start > FOLDED:
+                found[start] = place
+        if line[-1:] in {"{", "["}:
+            opened.append(place)
+    return found
+
+
 def marked_json(text: str, most: int) -> Markup:
     """Return a text, escaped and cut; JSON is indented, and its keys are marked."""
     if not is_json(text):
         return escape(visible_text(words.clip(text, most)))
     shown, is_cut = beginning(text, most)
-    return with_marked_keys(shown + ("…" if is_cut else ""))
+    return folded_json(shown + ("…" if is_cut else ""))
 
 
 def beginning(text: str, most: int) -> tuple[str, bool]:
