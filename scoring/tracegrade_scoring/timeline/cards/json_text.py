@@ -19,6 +19,7 @@ LONGEST: Final = 1_000_000
 """A longer text stays as it is."""
 FOLDED: Final = 12
 """An object or a list of more lines is folded, unless it is the outermost."""
+SUMMARY: Final = Markup('<details><summary>{} <span class="faint">{}</span></summary>')
 DEEPEST: Final = 20
 """Levels that are indented."""
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\],:]|[^\s"{}\[\],:]+', re.DOTALL)
@@ -96,8 +97,7 @@ def folded_json(text: str) -> Markup:
         shown = with_marked_keys(line)
         if place in ends:
             hidden = words.count(ends[place] - place - 1, "line")
-            summary = '<details><summary>{} <span class="faint">{}</span></summary>'
-            parts.append(Markup(summary).format(shown, hidden))
+            parts.append(SUMMARY.format(shown, hidden))
         else:
             parts.append(shown if begins else Markup("\n") + shown)
         if place in closing:
