@@ -21,7 +21,7 @@ from tracegrade_queries.build.build import build
 from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.tasks.specification import usable_specification
 
-LONG = "word " * 400
+LONG = "word " * 1_000
 LOOPED = "t1"
 """A failed run of the sample with a loop, texts of every kind, two plans and a sub-agent."""
 NEVER_REACHED = "archive"

@@ -18,6 +18,7 @@ from tests.scoring.report.test_hostile import HOSTILE, fill_with
 from tests.slow import slow_after
 
 from tracegrade_explorer.app import Explorer
+from tracegrade_explorer.run_view.page import most_shown
 from tracegrade_lake import Lake
 
 PAGES = (
@@ -104,7 +105,8 @@ def test_run_shows_its_steps_and_what_was_found(web: TestClient) -> None:
     assert "scan \u00d7 5, same arguments, same result" in page
     assert re.findall(r'id="s(\d+)"', page) == [str(n) for n in range(17)]
     assert f'href="/runs/{LOOPED}/steps/2/content"' in page
-    assert "2,000 characters" in page
+    assert "5,000 characters" in page
+    assert LONG[:4_000] in page
     assert LONG not in page
     assert 'href="/runs/t1-child"' in page
     assert "redacted" in page
@@ -436,6 +438,12 @@ def test_unknown_addresses_get_a_page(web: TestClient) -> None:
     assert "No page has this address" in web.get("/nothing").text
     assert web.get("/compare.csv?a=t1&b=t2").status_code == 200
     assert web.get("/runs.xml").status_code in {200, 404}
+
+
+@pytest.mark.parametrize(("steps", "most"), [(0, 4_000), (34, 4_000), (100, 2_000), (2_000, 400)])
+def test_texts_of_many_steps_are_cut_shorter(steps: int, most: int) -> None:
+    """So that a page of 2,000 steps is no larger than one of 500 whole texts."""
+    assert most_shown(steps) == most
 
 
 def test_pages_are_small(pages: Explorer) -> None:

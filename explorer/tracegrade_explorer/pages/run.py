@@ -31,6 +31,7 @@ from tracegrade_explorer.run_view.page import (
     findings,
     is_as_returned,
     map_steps,
+    most_shown,
     reasons,
     score_rows,
     select_steps,
@@ -295,8 +296,11 @@ def _texts(timeline: Timeline, selected: Sequence[StepView]) -> dict[str, Any]:
     """Return the texts of the steps shown, and which results are as they were returned."""
     steps = {step.step_index: step for step in timeline.steps}
     run_id = timeline.run.trajectory_id
+    most = most_shown(len(selected))
     return {
-        "texts": {each.index: step_texts(each, steps[each.index], run_id) for each in selected},
+        "texts": {
+            each.index: step_texts(each, steps[each.index], run_id, most) for each in selected
+        },
         "as_returned": {each.index for each in selected if is_as_returned(each)},
     }
 

@@ -19,8 +19,12 @@ from tracegrade_scoring.timeline.cards.json_text import beginning, folded_json, 
 from tracegrade_scoring.timeline.model import Step, Timeline
 from tracegrade_scoring.timeline.view import AS_RETURNED, TimelineView, mark_sentence
 
-MAX_CHARACTERS: Final = 400
-"""Length of a text on the page; a link has the whole text."""
+LEAST_SHOWN: Final = 400
+"""Characters of a text on a page of many steps; a link leads to all of it."""
+MOST_SHOWN: Final = 4_000
+"""The same on a page of few steps."""
+SHOWN_ON_PAGE: Final = 200_000
+"""Characters that the steps of a page share."""
 SHOWS: Final[Mapping[str, str]] = {
     "all": "all",
     "calls": "calls",
@@ -230,15 +234,20 @@ def _show_of(metric: str) -> str:
     )
 
 
-def step_texts(view: StepView, step: Step, trajectory_id: str) -> list[dict[str, Any]]:
-    """Return the texts of a step, each cut for the page, with a link to the whole text."""
+def most_shown(steps: int) -> int:
+    """Return the characters of a text that a page of so many steps shows."""
+    return min(MOST_SHOWN, max(LEAST_SHOWN, SHOWN_ON_PAGE // max(steps, 1)))
+
+
+def step_texts(view: StepView, step: Step, trajectory_id: str, most: int) -> list[dict[str, Any]]:
+    """Return the texts of a step, each cut to so many characters, with a link to all of it."""
     found = []
     for text in () if is_as_returned(view) else view.texts:
         name = text.title or "content"
         whole = {"arguments": step.arguments, "result": step.result}.get(name, step.content) or ""
-        shown, is_cut = text.text[:MAX_CHARACTERS], len(text.text) > MAX_CHARACTERS
+        shown, is_cut = text.text[:most], len(text.text) > most
         if json := is_json(text.text):
-            shown, is_cut = beginning(text.text, MAX_CHARACTERS)
+            shown, is_cut = beginning(text.text, most)
         link = links.step_text(trajectory_id, view.index, name, indent=json)
         found.append(
             {
