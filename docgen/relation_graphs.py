@@ -78,6 +78,7 @@ ROOMS: Final[Mapping[str, Mapping[str, str]]] = {
         "rendering": "Users' own metrics in reports, comparisons and runs.",
         "issues": "Issues, and how many runs of each release showed them.",
         "timeline": "One run, step by step.",
+        "timeline/cards": "Decisions and agents of a run, on the cards of its page.",
         "compare": "Two releases, side by side.",
     },
 }

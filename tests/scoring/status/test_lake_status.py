@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 from tests.commands import tracegrade
-from tests.queries.traces import NOON_NS, Record, agent, land, request_of, tool
+from tests.queries.traces import NOON_NS, agent, land, request_of, tool
 from tests.scoring.build import specification
 from tests.scoring.job.lakes import TASKS, run
 from tests.scoring.job.test_unscorable import HOSTILE, claims_too_much
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal
-from tracegrade_collector.rows.rows import span_rows
+from tracegrade_collector.rows.rows import Record, span_rows
 from tracegrade_lake import RAW_SPANS, Lake
 from tracegrade_queries.build.build import build
 from tracegrade_scoring.follow.follower import LOCK_NAME
