@@ -18,7 +18,7 @@ from tests.scoring.report.test_hostile import HOSTILE, fill_with
 from tests.slow import slow_after
 
 from tracegrade_explorer.app import Explorer
-from tracegrade_explorer.run_view.page import most_shown
+from tracegrade_explorer.run_view.page import text_limit
 from tracegrade_lake import Lake
 
 PAGES = (
@@ -443,7 +443,7 @@ def test_unknown_addresses_get_a_page(web: TestClient) -> None:
 @pytest.mark.parametrize(("steps", "most"), [(0, 4_000), (34, 4_000), (100, 2_000), (2_000, 400)])
 def test_texts_of_many_steps_are_cut_shorter(steps: int, most: int) -> None:
     """So that a page of 2,000 steps is no larger than one of 500 whole texts."""
-    assert most_shown(steps) == most
+    assert text_limit(steps) == most
 
 
 def test_pages_are_small(pages: Explorer) -> None:

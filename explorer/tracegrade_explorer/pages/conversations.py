@@ -11,7 +11,7 @@ from tracegrade_explorer.pages.label import label_card
 from tracegrade_explorer.pages.run import read_run, scored_specification
 from tracegrade_explorer.pages.runs import chips
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse
-from tracegrade_explorer.run_view.page import LEAST_SHOWN, is_as_returned, reasons, step_texts
+from tracegrade_explorer.run_view.page import SHORTEST_LIMIT, is_as_returned, reasons, step_texts
 from tracegrade_explorer.run_view.turns import Turn, turns_of
 from tracegrade_explorer.snapshots.rows import Neighbors, find_run
 from tracegrade_explorer.snapshots.snapshot import Row, read, read_cached, read_matching
@@ -211,7 +211,7 @@ def _one_run(each: ReadRun, turns: Sequence[TurnRow], prefix: str) -> RunTurns:
     views = [step for step in view.steps if step.index in carded]
     return RunTurns(
         timeline.run, view.title, prefix, turns, each.cards,
-        {one.index: step_texts(one, steps[one.index], run_id, LEAST_SHOWN) for one in views},
+        {one.index: step_texts(one, steps[one.index], run_id, SHORTEST_LIMIT) for one in views},
         {one.index for one in views if is_as_returned(one)},
         view.loose_marks,
     )  # fmt: skip

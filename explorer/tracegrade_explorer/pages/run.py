@@ -31,11 +31,11 @@ from tracegrade_explorer.run_view.page import (
     findings,
     is_as_returned,
     map_steps,
-    most_shown,
     reasons,
     score_rows,
     select_steps,
     step_texts,
+    text_limit,
 )
 from tracegrade_explorer.run_view.prompt import prompt_text
 from tracegrade_explorer.run_view.step_lines import goals_by_step, line_blocks, plan_names
@@ -296,7 +296,7 @@ def _texts(timeline: Timeline, selected: Sequence[StepView]) -> dict[str, Any]:
     """Return the texts of the steps shown, and which results are as they were returned."""
     steps = {step.step_index: step for step in timeline.steps}
     run_id = timeline.run.trajectory_id
-    most = most_shown(len(selected))
+    most = text_limit(len(selected))
     return {
         "texts": {
             each.index: step_texts(each, steps[each.index], run_id, most) for each in selected

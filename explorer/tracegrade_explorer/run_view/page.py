@@ -19,11 +19,11 @@ from tracegrade_scoring.timeline.cards.json_text import beginning, folded_json, 
 from tracegrade_scoring.timeline.model import Step, Timeline
 from tracegrade_scoring.timeline.view import AS_RETURNED, TimelineView, mark_sentence
 
-LEAST_SHOWN: Final = 400
+SHORTEST_LIMIT: Final = 400
 """Characters of a text on a page of many steps; a link leads to all of it."""
-MOST_SHOWN: Final = 4_000
+LONGEST_TEXT: Final = 4_000
 """The same on a page of few steps."""
-SHOWN_ON_PAGE: Final = 200_000
+PAGE_CHARACTERS: Final = 200_000
 """Characters that the steps of a page share."""
 SHOWS: Final[Mapping[str, str]] = {
     "all": "all",
@@ -234,9 +234,9 @@ def _show_of(metric: str) -> str:
     )
 
 
-def most_shown(steps: int) -> int:
+def text_limit(steps: int) -> int:
     """Return the characters of a text that a page of so many steps shows."""
-    return min(MOST_SHOWN, max(LEAST_SHOWN, SHOWN_ON_PAGE // max(steps, 1)))
+    return min(LONGEST_TEXT, max(SHORTEST_LIMIT, PAGE_CHARACTERS // max(steps, 1)))
 
 
 def step_texts(view: StepView, step: Step, trajectory_id: str, most: int) -> list[dict[str, Any]]:
