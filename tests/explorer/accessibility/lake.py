@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tests.commands import tracegrade
+from tests.explorer.alerts.test_alerts import FALL
 from tests.explorer.kills.test_kill_pages import LEFT, STATES
 from tests.explorer.stories.lakes import ask
 from tests.harness.results import kill, result
@@ -12,6 +13,7 @@ from tests.queries.traces import agent, apart, capture, land, request_of, tool
 from tracegrade_explorer.own_queries import save_query
 from tracegrade_harness.lake import write
 from tracegrade_lake import Lake
+from tracegrade_watch.stored import write_alerts
 
 TEAM: Final = "agent-framework_handoff"
 """A capture of a framework in which agents start others."""
@@ -40,6 +42,7 @@ def full_lake(folder: Path) -> tuple[Lake, RunsOfPages]:
     found = Lake.open(lake)
     runs = _runs_of(found)
     _write_kills(found, runs)
+    write_alerts(found, [FALL])
     text = "SELECT kind, count(*) AS n FROM steps GROUP BY kind"
     save_query(found, {"name": OWN_QUERY, "text": text, "by": "ann", "overwrite": False})
     return found, runs

@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize
 from tests.commands import tracegrade
 from tests.explorer.accessibility.lake import CONVERSATION, OWN_QUERY, RunsOfPages, full_lake
+from tests.explorer.alerts.test_alerts import FALL
 from tests.explorer.browser import Watched, chromium, needs_chromium, serving, watched
 from tests.explorer.lakes import explorer
 
@@ -44,7 +45,7 @@ LOOKS: Final[tuple[tuple[ViewportSize, Literal["light", "dark"], object], ...]] 
 )  # fmt: skip
 """Screens and schemes, each with the rules that axe checks; most do not depend on colors."""
 NO_PAGES: Final = {
-    "/overview", "/state", "/completions", "/queries", "/queries/{id}", "/sql-names",
+    "/overview", "/state", "/completions", "/queries", "/queries/{id}", "/sql-names", "/metrics",
     "/runs/{id}/steps/{step}/{text}", "/runs/{id}/nearest",
 }  # fmt: skip
 """Addresses that redirect, or whose answer is text or JSON."""
@@ -89,7 +90,8 @@ def addresses(runs: RunsOfPages) -> list[str]:
         f"/runs/{runs.failed}", f"/runs/{runs.solved}", f"/runs/{runs.team}",
         f"/runs/{runs.failed}/spans", f"/runs/{runs.killed}/kill", f"/runs/{runs.failed}/kill",
         f"/compare?a={runs.failed}&b={runs.solved}", "/queue?order=newest", "/queue?agent=absent",
-        "/issues", f"/issues/{runs.issue}", "/alerts", "/releases",
+        "/issues", f"/issues/{runs.issue}", "/alerts",
+        f"/alerts/{FALL.alert_id}", "/releases",
         "/releases?agent=order-desk&base=1.0&candidate=1.1", "/kills", "/money",
         "/money?window=all&by=model", "/tasks", "/tasks/cancel-shipped", "/trends",
         "/conversations", f"/conversations/{quote(CONVERSATION, safe='')}",
