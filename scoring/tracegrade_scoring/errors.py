@@ -1,5 +1,7 @@
 """Errors of scoring."""
 
+from collections.abc import Collection
+
 from tracegrade.errors import BadInput, CheckFailed, TracegradeError
 
 
@@ -49,6 +51,9 @@ class BadCommand(ScoringError, BadInput):
 
 class SumsTooLarge(ScoringError):
     """Weighted scores of some traces are too large to be added up."""
+
+    traces: Collection[str] = ()
+    """Those that are too large each by itself."""
 
 
 class SummaryNotWritten(ScoringError):

@@ -98,7 +98,7 @@ def _scored(bucket: Bucket[Specification]) -> Outcome:
         take_bucket(con, steps_read(bucket.specification))
         rows = score_traces(con, bucket.specification)
         sums = sums_of(rows[TRAJECTORY_SCORES])
-        check_sums(sums)
+        check_sums(sums, rows[TRAJECTORY_SCORES])
         files = {table.name: stage_rows(lake, table, new) for table, new in rows.items()}
         reach("scores_staged")
         scores = rows[TRAJECTORY_SCORES]

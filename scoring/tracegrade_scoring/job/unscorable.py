@@ -17,6 +17,7 @@ from tracegrade_lake.errors import LakeError
 from tracegrade_lake.tables import is_known, rows_of
 from tracegrade_queries.engine.bucket_work import Bucket, Outcome, together
 from tracegrade_queries.engine.relations import table
+from tracegrade_scoring.errors import SumsTooLarge
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.unscorable import UNSCORABLE_TRACES
 
@@ -43,28 +44,48 @@ def without_failing_traces(bucket: Bucket[Specification], work: BucketWork) -> O
         Exception: That of the work, if the machine or more than a few traces failed.
     """
     failed: list[tuple[str, str, str]] = []
-    outcome = together(_outcomes(bucket, work, failed))
-    return outcome._replace(tables={**outcome.tables, FAILED: table(_FAILED, failed)})
+    too_large: list[tuple[str, str, str]] = []
+    outcome = together(_outcomes(bucket, work, failed, too_large))
+    rows = table(_FAILED, [*failed, *too_large])
+    return outcome._replace(tables={**outcome.tables, FAILED: rows})
 
 
 def _outcomes(
-    bucket: Bucket[Specification], work: BucketWork, failed: list[tuple[str, str, str]]
+    bucket: Bucket[Specification],
+    work: BucketWork,
+    failed: list[tuple[str, str, str]],
+    too_large: list[tuple[str, str, str]],
 ) -> Iterator[Outcome]:
-    """Yield the outcomes of the parts of a bucket that can be scored; add what failed."""
+    """Yield the outcomes of the parts of a bucket that can be scored; add what failed.
+
+    Traces that are too large to be added up are found at once and however many there are: their
+    sender decides on both.
+    """
     try:
         yield work(bucket)
     except _OF_THE_MACHINE:
         raise
     except Exception as error:
+        if isinstance(error, SumsTooLarge) and error.traces:
+            found = pc.is_in(bucket.traces["trace_id"], value_set=pa.array(error.traces))
+            too_large += _rows(bucket.traces.filter(found), error)
+            others = bucket.traces.filter(pc.invert(found))
+            if len(others):
+                yield from _outcomes(bucket._replace(traces=others), work, failed, too_large)
+            return
         size = len(bucket.traces)
         if size == 1:
             if len(failed) >= MOST_TRACES:
                 raise
-            (trace,) = bucket.traces.select(["trace_id", "input_hash"]).to_pylist()
-            failed.append((trace["trace_id"], trace["input_hash"], _reason(error)))
+            failed += _rows(bucket.traces, error)
             return
         for part in (bucket.traces.slice(0, size // 2), bucket.traces.slice(size // 2)):
-            yield from _outcomes(bucket._replace(traces=part), work, failed)
+            yield from _outcomes(bucket._replace(traces=part), work, failed, too_large)
+
+
+def _rows(traces: pa.Table, error: Exception) -> list[tuple[str, str, str]]:
+    rows = traces.select(["trace_id", "input_hash"]).to_pylist()
+    return [(row["trace_id"], row["input_hash"], _reason(error)) for row in rows]
 
 
 def _reason(error: Exception) -> str:

@@ -13,7 +13,7 @@ Makes:
         and takes off
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import duckdb
@@ -22,6 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tracegrade_lake.maintenance.row_selection import TRACE_ID_DIGITS
 from tracegrade_queries.engine.connection import duckdb_type
 from tracegrade_queries.engine.relations import append, make_table
 from tracegrade_queries.engine.staged import of_traces
@@ -52,8 +53,10 @@ _COUNTS: Final = (*_STATUSES, "not_single")
 _SUMS: Final = ("numerator", "denominator", "value_sum", "weight", "observations")
 _BASE: Final = 2**32
 _DIGITS: Final = 4
-_LARGEST_DIGIT: Final = 2**24
-"""Of the last digit of a bucket's sum; the engine's integers have room for a hundred of them."""
+_LARGEST_DIGIT: Final = 2**10
+"""Of the last digit of a bucket's sum; the engine's integers have room for a million of them."""
+_HEAVY: Final = 2.0**20
+"""Weight from which on a trace may be too large by itself."""
 
 
 def start_sums(con: duckdb.DuckDBPyConnection, *, are_whole: bool) -> None:
@@ -154,17 +157,38 @@ def sums_of(scores: pa.Table) -> pa.Table:
     return pa.concat_tables(map(_added_up, scores.to_batches(BATCH_ROWS)))
 
 
-def check_sums(sums: pa.Table) -> None:
+def check_sums(sums: pa.Table, scores: pa.Table) -> None:
     """Check that the lake's sums have room for sums that `sums_of` made.
 
+    Args:
+        sums: The sums.
+        scores: The scores that they are of, with the columns of `trajectory_scores`.
+
     Raises:
-        SumsTooLarge: They have not: a span can claim that its trace stands for 10**16 others.
+        SumsTooLarge: They have not: a span can claim that its trace stands for 10**13 others.
     """
+    if name := _too_large(sums):
+        msg = f"the sum of {name}s, weighted by sampling, is too large to be added up exactly"
+        error = SumsTooLarge(msg)
+        error.traces = [*_too_large_traces(scores)]
+        raise error
+
+
+def _too_large(sums: pa.Table) -> str | None:
+    """Return the name of the first sum for which there is no room; None if there is none."""
     for name in _SUMS:
         largest = pc.max(pc.abs(sums[f"{name}_{_DIGITS - 1}"])).as_py()
         if largest is not None and not largest < _LARGEST_DIGIT:
-            msg = f"the sum of {name}s, weighted by sampling, is too large to be added up exactly"
-            raise SumsTooLarge(msg)
+            return name
+    return None
+
+
+def _too_large_traces(scores: pa.Table) -> Iterator[str]:
+    heavy = scores.filter(pc.greater_equal(scores["sample_weight"].cast(pa.float64()), _HEAVY))
+    traces = pc.utf8_slice_codeunits(heavy["trajectory_id"].cast(pa.string()), 0, TRACE_ID_DIGITS)
+    for trace in pc.unique(traces).to_pylist():
+        if _too_large(sums_of(heavy.filter(pc.equal(traces, trace)))):
+            yield trace
 
 
 def _put_together(sign: int) -> str:

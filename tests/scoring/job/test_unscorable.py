@@ -27,13 +27,17 @@ SPECIFICATION = specification(TASKS)
 
 
 def claims_too_much(calls: int) -> bytes:
-    """Return a run whose sampling says that it stands for 2**56 runs."""
-    spans = [agent(1, trace=HOSTILE, ms=500)]
+    """Return a run whose sampling says that it stands for 2**44 runs."""
+    return heavy(HOSTILE, calls, "fffffffffff")
+
+
+def heavy(trace: int, calls: int, rejected: str) -> bytes:
+    """Return a run of one agent whose sampling rejects so many of 16**14 runs."""
+    spans = [agent(1, trace=trace, ms=500)]
     spans += [
-        tool(number, 1, tool_name="look", trace=HOSTILE, at=number)
-        for number in range(2, calls + 2)
+        tool(number, 1, tool_name="look", trace=trace, at=number) for number in range(2, calls + 2)
     ]
-    return request_of([span | {"traceState": "ot=th:ffffffffffffff"} for span in spans])
+    return request_of([span | {"traceState": f"ot=th:{rejected}"} for span in spans])
 
 
 @pytest.fixture
@@ -85,6 +89,17 @@ def test_scores_of_before_are_removed(lake: Lake, tmp_path: Path) -> None:
     land(alone, run(1, "look"))
     score(alone, SPECIFICATION)
     assert tables(small) == tables(alone)
+
+
+def test_any_number_of_them_is_left_out_at_once(tmp_path: Path) -> None:
+    """Their sender decides how many there are; nobody else's runs wait for them."""
+    lake, alone = Lake.create(tmp_path / "lake"), Lake.create(tmp_path / "alone")
+    claims = [heavy(100 + number, 3, "f" * 14) for number in range(MOST_TRACES + 4)]
+    land(lake, *claims, run(1, "look"), run(2, "pay"))
+    land(alone, run(1, "look"), run(2, "pay"))
+    assert len(score(lake, SPECIFICATION).failed_traces) == len(claims)
+    score(alone, SPECIFICATION)
+    assert tables(lake) == tables(alone)
 
 
 def test_the_command_names_it(lake: Lake) -> None:
