@@ -137,11 +137,10 @@ class Follower:
         """Score if there may be something to score, and it is time."""
         if self._schedule.secs_left(time.monotonic()):
             return
-        versions = newest_versions(self._lake)
-        if versions == self._seen and not self._is_due():
-            return
         try:
-            self._score(versions)
+            versions = newest_versions(self._lake)
+            if versions != self._seen or self._is_due():
+                self._score(versions)
         except TickCutOff:
             return
         except (ScoringBusy, RunOvertaken, LeaseLost) as error:

@@ -9,6 +9,8 @@ from tracegrade_queries.engine.executor import Executor
 from tracegrade_scoring.job.discovery import TraceFilter
 from tracegrade_scoring.job.run_scoring import Progress, ScoreSummary, score
 from tracegrade_scoring.job.summary import fault_lines
+from tracegrade_scoring.metric_definition import OwnMetric
+from tracegrade_scoring.own_metrics.stored import stored_metrics
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.statistics.known_cohorts import KnownCohorts
 from tracegrade_scoring.tasks import Specification
@@ -17,7 +19,7 @@ from tracegrade_scoring.tasks import Specification
 class Ticks:
     """Scores with what the command line gave, and then with what the lake keeps.
 
-    So another job can give the lake other tasks or prices while it is followed.
+    So another job can give the lake other tasks, metrics or prices while it is followed.
     """
 
     def __init__(
@@ -37,9 +39,13 @@ class Ticks:
         self._mapping = mapping
         self._executor = executor
         self._cohorts = KnownCohorts()
+        self._has_scored = False
 
     def __call__(self, now_ns: int, quiet_secs: float, progress: Progress) -> ScoreSummary:
         """Score what is new; the arguments are those of `score`."""
+        if self._has_scored:
+            metrics = {"metrics": self._metrics()}
+            self._specification = Specification().model_copy(update=metrics)
         done = score(
             self._lake,
             self._specification,
@@ -52,10 +58,14 @@ class Ticks:
             quiet_secs=quiet_secs,
             cohorts=self._cohorts,
         )
-        metrics = {"metrics": self._specification.metrics}  # stored ones run only where trusted
-        self._specification = Specification().model_copy(update=metrics)
+        self._has_scored = True
         self._prices = self._mapping = None
         return done
+
+    def _metrics(self) -> tuple[OwnMetric, ...]:
+        """Return the metrics that the lake keeps; those of other jobs run only where trusted."""
+        known = {each.hash: each for each in self._specification.metrics}
+        return tuple(known.get(each.hash, each) for each in stored_metrics(self._lake))
 
 
 def tick_lines(done: ScoreSummary, secs: float) -> Iterator[str]:

@@ -158,11 +158,19 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
         if not path.is_dir():
             yield path
             continue
-        found = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES)
+        found = sorted(file for file in path.rglob("*") if _is_task_file(file.relative_to(path)))
         if not found:
             msg = f"folder '{path}' holds no task file; expected *.yaml or *.yml"
             raise TaskFileUnreadable(msg)
         yield from found
+
+
+def _is_task_file(path: Path) -> bool:
+    """Return whether a path in a folder is a task file.
+
+    Kubernetes keeps the files of a ConfigMap in a folder `..2026_…`, and links to each of them.
+    """
+    return path.suffix in SUFFIXES and not any(part.startswith("..") for part in path.parts)
 
 
 def _hash(value: BaseModel) -> str:
