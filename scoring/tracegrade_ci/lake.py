@@ -75,7 +75,7 @@ def candidate_runs(
     rescored = None
     if isinstance(baseline, StoredBaseline) and baseline.notes.release != release:
         base = baseline.notes.release
-        if is_outdated(baseline.notes, scored) and scored_by(con, base) is not None:
+        if is_outdated(baseline, rows, scored) and scored_by(con, base) is not None:
             rescored = release_rows(con, base)
     return CandidateRuns(release, rows, scored, rescored)
 

@@ -14,7 +14,7 @@ from tracegrade_queries.engine.layers import BUILT
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metric_definition import METRIC_DEFINITIONS
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.schema import TRAJECTORY_SCORES
+from tracegrade_scoring.schema import CUSTOM_SCORES, TRAJECTORY_SCORES
 
 NAMED: Final = 5
 """Tasks that a reason names."""
@@ -78,6 +78,8 @@ def paired(baseline: StoredBaseline, candidate: CandidateRuns) -> PairedRuns | N
             f"not comparable: it was scored by version {words.name(notes.scorer_version)} of the "
             f"metrics, this run by {words.name(candidate.scored.scorer_version)}"
         )
+    elif metrics := _changed_metrics(baseline.rows, candidate.rows):
+        return NoBaseline(_not_comparable("metrics", metrics))
     else:
         changed, rows = _changed(notes.task_hashes, candidate.scored.task_hashes), baseline.rows
     _check_apart(rows, candidate.rows)
@@ -92,10 +94,12 @@ def paired(baseline: StoredBaseline, candidate: CandidateRuns) -> PairedRuns | N
     return PairedRuns(base, left, own, changed, candidate.rescored is not None)
 
 
-def is_outdated(notes: BaselineNotes, scored: ScoredBy) -> bool:
+def is_outdated(baseline: StoredBaseline, rows: ReleaseRows, scored: ScoredBy) -> bool:
     """Return whether a baseline was scored by other definitions than a candidate."""
+    notes = baseline.notes
     changed = _changed(notes.task_hashes, scored.task_hashes)
-    return bool(changed) or notes.scorer_version != scored.scorer_version
+    is_other = notes.scorer_version != scored.scorer_version
+    return is_other or bool(changed or _changed_metrics(baseline.rows, rows))
 
 
 def _changed(
@@ -105,11 +109,29 @@ def _changed(
     return tuple(sorted(task for task in both if before[task] != after[task]))
 
 
+def _changed_metrics(before: ReleaseRows, after: ReleaseRows) -> tuple[str, ...]:
+    """Return users' own metrics whose definition changed, sorted."""
+    return _changed(_metric_hashes(before), _metric_hashes(after))
+
+
+def _metric_hashes(rows: ReleaseRows) -> Mapping[str, tuple[str, ...]]:
+    columns = (rows[CUSTOM_SCORES][name].to_pylist() for name in ("metric", "metric_hash"))
+    found: dict[str, set[str]] = {}
+    for metric, hash_ in zip(*columns, strict=True):
+        if hash_ is not None:
+            found.setdefault(metric, set()).add(hash_)
+    return {metric: tuple(sorted(hashes)) for metric, hashes in found.items()}
+
+
 def tasks_changed(tasks: tuple[str, ...]) -> str:
     """Return that tasks changed, as a reason why runs cannot be compared."""
-    named = ", ".join(words.name(task) for task in tasks[:NAMED])
-    more = f" and {len(tasks) - NAMED:,} more" if tasks[NAMED:] else ""
-    return f"not comparable: tasks changed ({named}{more})"
+    return _not_comparable("tasks", tasks)
+
+
+def _not_comparable(things: str, names: tuple[str, ...]) -> str:
+    named = ", ".join(words.name(name) for name in names[:NAMED])
+    more = f" and {len(names) - NAMED:,} more" if names[NAMED:] else ""
+    return f"not comparable: {things} changed ({named}{more})"
 
 
 def _check_apart(base: ReleaseRows, candidate: ReleaseRows) -> None:
