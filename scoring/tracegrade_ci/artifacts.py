@@ -1,6 +1,8 @@
 """Fetches a baseline that a job of the default branch left as an artifact of GitHub."""
 
 import io
+import lzma
+import struct
 import zipfile
 import zlib
 from pathlib import Path
@@ -13,6 +15,11 @@ from tracegrade_ci.github import GitHubApi
 
 MOST_FILE_BYTES: Final = 256 * 1024**2
 """Of one file of a baseline; an archive may claim any size."""
+_DAMAGE: Final = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError),
+    *(NotImplementedError, RuntimeError, ValueError, OverflowError, struct.error),
+)
+"""What `zipfile` raises of an archive that is damaged, by the method of compression."""
 NOT_FOUND: Final = "did not list artifacts"
 
 
@@ -77,7 +84,7 @@ def _files(archive: bytes) -> dict[str, bytes]:
         with zipfile.ZipFile(io.BytesIO(archive)) as found:
             names = [name for name in FILES if name in found.namelist()]
             return {name: _content(found, name) for name in names}
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except _DAMAGE as error:
         msg = "the artifact is no archive that can be read; let the default branch write it again"
         raise GitHubFailed(msg) from error
 

@@ -164,9 +164,10 @@ def _folded(title: str, text: str) -> str:
 
 def _inert(text: str) -> str:
     """Return a text for a line of HTML, in which GitHub reads Markdown and mentions as well."""
-    return "".join(
+    shown = "".join(
         each if each.isalnum() or each in " ,.-" else f"&#{ord(each)};" for each in text
     )
+    return re.sub("(&#(?:64|35);)", r"\1&#8203;", shown)
 
 
 def _code(text: str) -> str:

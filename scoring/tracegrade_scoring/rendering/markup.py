@@ -12,10 +12,12 @@ from tracegrade_scoring.rendering import words
 
 
 def escape(text: str) -> str:
-    """Return a sentence that Markdown shows as it stands: no markup, no HTML, no links."""
+    """Return a sentence that Markdown shows as it stands: no markup, HTML, links or mentions."""
     shown = re.sub(r"([\\`*_{}\[\]()#+!|~$^])", r"\\\1", visible(text))
     shown = shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return re.sub(r"(?i)(:(?=//)|@|(?<=www)\.)", r"\\\1", shown)
+    shown = re.sub(r"(?i)(:(?=//)|@|(?<=www)\.)", r"\\\1", shown)
+    # GitHub looks for @names and #numbers after Markdown has taken the backslashes away.
+    return re.sub(r"(\\@|\\#(?=\d))", r"\1&#8203;", shown)
 
 
 def code(text: str) -> str:
