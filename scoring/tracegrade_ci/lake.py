@@ -11,7 +11,7 @@ from tracegrade.terminal.progress import progress
 from tracegrade.terminal.visible import visible
 from tracegrade_ci.baseline import NoBaseline, StoredBaseline
 from tracegrade_ci.errors import CheckRefused
-from tracegrade_ci.pairing import CandidateRuns, is_outdated
+from tracegrade_ci.pairing import CandidateRuns, is_outdated, runs_of
 from tracegrade_ci.release_rows import ReleaseRows, ScoredBy, release_rows, scored_by
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
@@ -66,7 +66,7 @@ def scored_release(con: DuckDBPyConnection, release: str) -> tuple[ReleaseRows, 
 def candidate_runs(
     con: DuckDBPyConnection, release: str, baseline: StoredBaseline | NoBaseline
 ) -> CandidateRuns:
-    """Return the runs to check, and the baseline's where the lake has scored them by other tasks.
+    """Return the runs to check, and the baseline's if the lake scored all by other tasks.
 
     Raises:
         CheckRefused: The release has no scored run.
@@ -76,7 +76,8 @@ def candidate_runs(
     if isinstance(baseline, StoredBaseline) and baseline.notes.release != release:
         base = baseline.notes.release
         if is_outdated(baseline, rows, scored) and scored_by(con, base) is not None:
-            rescored = release_rows(con, base)
+            found = release_rows(con, base)
+            rescored = found if runs_of(found) >= runs_of(baseline.rows) else None
     return CandidateRuns(release, rows, scored, rescored)
 
 

@@ -109,6 +109,11 @@ def _changed(
     return tuple(sorted(task for task in both if before[task] != after[task]))
 
 
+def runs_of(rows: ReleaseRows) -> set[str]:
+    """Return the ids of the scored runs."""
+    return {*rows[TRAJECTORY_SCORES]["trajectory_id"].to_pylist()}
+
+
 def _changed_metrics(before: ReleaseRows, after: ReleaseRows) -> tuple[str, ...]:
     """Return users' own metrics whose definition changed, sorted."""
     return _changed(_metric_hashes(before), _metric_hashes(after))
@@ -140,8 +145,7 @@ def _check_apart(base: ReleaseRows, candidate: ReleaseRows) -> None:
     Raises:
         CheckRefused: Some are.
     """
-    runs = [{*rows[TRAJECTORY_SCORES]["trajectory_id"].to_pylist()} for rows in (base, candidate)]
-    if both := runs[0] & runs[1]:
+    if both := runs_of(base) & runs_of(candidate):
         msg = (
             f"{words.count(len(both), 'run')} of the candidate, such as {visible(min(both))}, "
             "are the baseline's own; give the runs of this change a release of their own"
