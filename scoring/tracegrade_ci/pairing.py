@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 
 from tracegrade.terminal.visible import visible
-from tracegrade_ci.baseline import BaselineNotes, NoBaseline, StoredBaseline
+from tracegrade_ci.baseline import NoBaseline, StoredBaseline
 from tracegrade_ci.errors import CheckRefused
 from tracegrade_ci.release_rows import ReleaseRows, ScoredBy, renamed, without_tasks
 from tracegrade_lake import Table

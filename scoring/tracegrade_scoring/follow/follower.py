@@ -7,7 +7,7 @@ the tick alone, so that scheduled runs, erasure and other jobs get their turn.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final, NamedTuple, Protocol
 
 from tracegrade.errors import TracegradeError
@@ -28,6 +28,9 @@ POLL_SECS: Final = 2.0
 """Between two looks at the tables on this machine."""
 STORE_POLL_SECS: Final = 15.0
 """Between two looks at the tables on an object store, each of some requests."""
+TRIES: Final = 3
+TRY_SECS: Final = 0.2
+"""Between two tries to become the follower."""
 LANDING_SECS: Final = 30.0
 """Longest time that what was received takes to land, as a rule. So long after a trace's last
 record its next one may be on this machine and not in the lake."""
@@ -86,7 +89,7 @@ def _only_follower(lake: Lake) -> Iterator[Lock]:
     """Hold the lock of followers."""
     lock = lake.lock(LOCK_NAME)
     try:
-        if not lock.try_acquire():
+        if not _taken(lock):
             holder = lock.holder() or "another process"
             msg = (
                 f"{holder} already follows the lake at {lake.location}; one follower scores all "
@@ -97,6 +100,15 @@ def _only_follower(lake: Lake) -> Iterator[Lock]:
         yield lock
     finally:
         lock.close()
+
+
+def _taken(lock: Lock) -> bool:
+    """Take a lock; `lake status` holds it for a moment to see whether a follower does."""
+    for _ in range(TRIES):
+        if lock.try_acquire():
+            return True
+        time.sleep(TRY_SECS)
+    return False
 
 
 class TickCutOff(Exception):
@@ -182,8 +194,14 @@ class Follower:
             self._keep_tables_small()
         except Exception as error:  # noqa: BLE001 - as in `turn`; the next ticks repeat it
             self._say(f"small files are not merged: {_words(error)}")
+        for command in self._options.commands:
+            with suppress(KeyboardInterrupt), self._stop.interrupting():
+                if not self._stop.is_set:
+                    run_commands([command], self._say_unless_ending)
+
+    def _say_unless_ending(self, line: str) -> None:
         if not self._stop.is_set:
-            run_commands(self._options.commands, self._say)
+            self._say(line)
 
     def _keep_tables_small(self) -> None:
         """Merge the files of many ticks, and shorten the logs."""

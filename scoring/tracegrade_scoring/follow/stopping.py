@@ -21,6 +21,7 @@ class StopSignal:
     def __init__(self) -> None:
         """Nobody has asked."""
         self.is_set = False
+        self.interrupts = False
         self._read, self._write = os.pipe()
 
     def set(self) -> None:
@@ -31,6 +32,15 @@ class StopSignal:
     def wait(self, secs: float) -> None:
         """Return after so many seconds, or once the process is asked to end."""
         select.select([self._read], [], [], max(secs, 0.0))
+
+    @contextmanager
+    def interrupting(self) -> Iterator[None]:
+        """End the work of the block at once when the process is asked to end."""
+        self.interrupts = True
+        try:
+            yield
+        finally:
+            self.interrupts = False
 
     def close(self) -> None:
         """Free the pipe."""
@@ -49,6 +59,8 @@ def stopping() -> Iterator[StopSignal]:
             if not stop.is_set:
                 cut_off.start()
             stop.set()
+            if stop.interrupts:
+                raise KeyboardInterrupt
 
         numbers = (signal.SIGTERM, signal.SIGINT)
         before = {number: signal.signal(number, on_signal) for number in numbers}
