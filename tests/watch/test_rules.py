@@ -7,6 +7,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 import yaml
+from pydantic import ValidationError
 from tests.commands import tracegrade
 from tests.watch.lakes import rules
 
@@ -14,6 +15,7 @@ from tracegrade_lake import Lake
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_watch.errors import WatchRefused
 from tracegrade_watch.rules.load import KnownNames, check_names, load_rules
+from tracegrade_watch.rules.model import WatchFile
 from tracegrade_watch.rules.schema import watch_schema_text
 from tracegrade_watch.rules.stored import rule_line, store_rules, stored_rules
 
@@ -110,3 +112,16 @@ def test_schema_is_published() -> None:
     document: dict[str, Any] = yaml.safe_load(WHOLE)
     assert validator.is_valid(document)
     assert not validator.is_valid({**document, "wach": []})
+
+
+@pytest.mark.parametrize("url", ["http://localhost:8080", "https://status.example.com/s"])
+def test_any_address_of_an_explorer_is_taken(url: str) -> None:
+    """Letters of an address are no white space."""
+    assert WatchFile.model_validate({"version": 1, "watch": [], "explorer": url}).explorer == url
+
+
+def test_an_address_of_an_explorer_has_no_white_space() -> None:
+    """Nor what ends a link of Slack."""
+    for url in ("https://a b", "https://a|b", "https://a>b"):
+        with pytest.raises(ValidationError):
+            WatchFile.model_validate({"version": 1, "watch": [], "explorer": url})

@@ -133,7 +133,7 @@ class WatchFile(_Strict):
     watch: Annotated[tuple[WatchRule, ...], Field(max_length=MOST_RULES, strict=False)] = Field(
         description="The rules."
     )
-    explorer: Annotated[str, Field(pattern=r"^https?://[^\\s|<>\"]{1,500}$")] | None = Field(
+    explorer: Annotated[str, Field(pattern=r'^https?://[^\s|<>"]{1,500}$')] | None = Field(
         default=None, description="Address of `tracegrade ui`, to which messages link."
     )
     notify: Annotated[tuple[dict[str, Any], ...], Field(max_length=20, strict=False)] = Field(
