@@ -20,6 +20,9 @@ from tracegrade_watch.statistics.spread import TaskSides, overdispersion
 
 LEAST_EXPECTED: Final = 5.0
 """Successes, and failures, that each side must be expected to have: fewer are not normal."""
+SEEN_FAILURES: Final = 10.0
+"""So many bad values of the candidate are enough, where fewer are expected: a release that fails
+always must not wait until as many failures are expected beside those of a long release before."""
 LEAST_SCORED: Final = 30.0
 """Observations of each side, where a metric is not between 0 and 1."""
 
@@ -56,16 +59,22 @@ def compare_sides(
     variance = (mixed**2 * tasks.variance * parts).sum(-1)
     excess = overdispersion(cells, tasks)
     log_ratio = log_evidence(better * difference, variance * excess, smallest)
-    return ReleaseDifference(log_ratio, difference, excess, _enough(tasks, is_share=is_share))
+    return ReleaseDifference(
+        log_ratio, difference, excess, _enough(tasks, better, is_share=is_share)
+    )
 
 
-def _enough(tasks: TaskSides, *, is_share: bool) -> Floats:
-    counts = np.minimum(*(each.sum(-1) for each in tasks.counts))
+def _enough(tasks: TaskSides, better: int, *, is_share: bool) -> Floats:
+    counts = [each.sum(-1) for each in tasks.counts]
     if not is_share:
-        return np.asarray(counts >= LEAST_SCORED, dtype=np.float64)
+        return np.asarray(np.minimum(*counts) >= LEAST_SCORED, dtype=np.float64)
     mean = share((tasks.mean * tasks.total).sum(-1), tasks.total.sum(-1))
-    least = counts * np.minimum(mean, 1 - mean)
-    return np.asarray(least >= LEAST_EXPECTED, dtype=np.float64)
+    bad, bad_of_task = (1 - each if better > 0 else each for each in (mean, tasks.means[1]))
+    seen = (tasks.counts[1] * bad_of_task).sum(-1)
+    good_expected = np.minimum(*counts) * (1 - bad) >= LEAST_EXPECTED
+    bad_expected = [count * bad >= LEAST_EXPECTED for count in counts]
+    found = good_expected & bad_expected[0] & (bad_expected[1] | (seen >= SEEN_FAILURES))
+    return np.asarray(found, dtype=np.float64)
 
 
 def log_evidence(difference: Floats, variance: Floats, smallest: float) -> Floats:
