@@ -44,35 +44,54 @@ WITH numbers AS (
   WHERE list_contains($metrics::VARCHAR[], metric)
 ),
 
+-- Squares of great values in units of 2^-60 do not fit, so a metric with values above 2^20 is added
+-- in units that are greater by a power of two.
+units AS (
+  SELECT
+    metric,
+    2.0 ** greatest(0, ceil(log2(greatest(max(abs(value)), 1))) - 20) AS unit
+  FROM numbers
+  GROUP BY metric
+),
+
+scaled AS (
+  SELECT
+    numbers.trajectory_id,
+    numbers.metric,
+    numbers.value / units.unit AS value
+  FROM numbers
+  INNER JOIN units ON numbers.metric = units.metric
+),
+
 -- One row for each conversation, and one for all other runs of a place.
 parts AS (
   SELECT
     watched_attempts.place,
     watched_attempts.conversation_id,
-    numbers.metric,
+    scaled.metric,
     count(*) AS runs,
-    count(numbers.value) AS scored,
+    count(scaled.value) AS scored,
     max(watched_attempts.sample_weight) AS weight,
-    sum(round(numbers.value * 1152921504606846976)::HUGEINT) AS values_exact,
+    sum(round(scaled.value * 1152921504606846976)::HUGEINT) AS values_exact,
     sum(
       round(
-        if(numbers.value IS NULL, 0, watched_attempts.sample_weight) * 1152921504606846976
+        if(scaled.value IS NULL, 0, watched_attempts.sample_weight) * 1152921504606846976
       )::HUGEINT
     ) AS weight_exact,
     sum(
       round(
-        if(numbers.value IS NULL, 0, watched_attempts.sample_weight ** 2) * 1152921504606846976
+        if(scaled.value IS NULL, 0, watched_attempts.sample_weight ** 2) * 1152921504606846976
       )::HUGEINT
     ) AS weight_square_exact,
     sum(
-      round(watched_attempts.sample_weight * numbers.value * 1152921504606846976)::HUGEINT
+      round(watched_attempts.sample_weight * scaled.value * 1152921504606846976)::HUGEINT
     ) AS value_exact,
     sum(
-      round(watched_attempts.sample_weight * numbers.value ** 2 * 1152921504606846976)::HUGEINT
+      round(watched_attempts.sample_weight * scaled.value ** 2 * 1152921504606846976)::HUGEINT
     ) AS square_exact
-  FROM numbers
+  FROM scaled
   INNER JOIN watched_attempts USING (trajectory_id)
-  GROUP BY watched_attempts.place, watched_attempts.conversation_id, numbers.metric
+  GROUP BY watched_attempts.place, watched_attempts.conversation_id, scaled.metric
 ),
 
 means AS (
@@ -133,11 +152,14 @@ SELECT
   sum(observations.scored)::BIGINT AS scored,
   sum(observations.weight_exact)::DOUBLE / 1152921504606846976 AS weight,
   sum(observations.weight_square_exact)::DOUBLE / 1152921504606846976 AS weight_square,
-  coalesce(sum(observations.value_exact)::DOUBLE / 1152921504606846976, 0) AS value_sum,
-  coalesce(sum(observations.square_exact)::DOUBLE / 1152921504606846976, 0) AS square_sum,
+  coalesce(sum(observations.value_exact)::DOUBLE / 1152921504606846976, 0)
+  * any_value(units.unit) AS value_sum,
+  coalesce(sum(observations.square_exact)::DOUBLE / 1152921504606846976, 0)
+  * any_value(units.unit) ** 2 AS square_sum,
   list_sort(list_distinct([min(places.scored_with), max(places.scored_with)])) AS scored_with
 FROM observations
 INNER JOIN places ON observations.place = places.place
+INNER JOIN units ON observations.metric = units.metric
 GROUP BY
   places.agent_name,
   places.run_mode,
