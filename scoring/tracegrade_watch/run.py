@@ -14,6 +14,7 @@ from tracegrade_scoring.issue_marks import stored_marks
 from tracegrade_scoring.issues.read import read_issues
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metrics import METRICS, Metric
+from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
 from tracegrade_scoring.rendering.rows import read_rows as read_scoring_rows
 from tracegrade_scoring.schema import TRAJECTORY_SCORES
@@ -27,12 +28,12 @@ from tracegrade_watch.facts import (
     silence_check,
     unscored_check,
 )
-from tracegrade_watch.reading import WatchedSums, prepare, read_rows, watched_sums
+from tracegrade_watch.reading import WatchedSums, in_scope, prepare, read_rows, watched_sums
 from tracegrade_watch.regressions import compared, decided, regression_tests
 from tracegrade_watch.rules.load import USAGE_METRICS, KnownNames, check_names
 from tracegrade_watch.rules.model import WatchFile, WatchRule
 from tracegrade_watch.stored import read_alerts
-from tracegrade_watch.watched import RuleCheck, Watched, updated_alerts
+from tracegrade_watch.watched import RuleCheck, Watched, Watching, updated_alerts
 
 MEMORY_LIMIT: Final = "4GB"
 """Memory of the engine; it spills beyond."""
@@ -136,8 +137,24 @@ class _Looking:
         return [
             decided(check, threshold) if rule.smallest is not None else check
             for rule in self._rules
-            for check in found[rule.id]
+            for check in found[rule.id] or self._without_runs(rule)
         ]
+
+    def _without_runs(self, rule: WatchRule) -> Iterator[RuleCheck]:
+        """Yield that a rule has nothing to look at, as where its agent is spelled wrongly."""
+        about = Watching(rule.id, rule.agent, rule.run_mode, rule.metric, dimension=rule.by)
+        releases = [
+            row["releases"]
+            for row in read_rows(self._con, "watched_agents")
+            if in_scope(rule, row["agent_name"], row["run_mode"])
+        ]
+        if not releases:
+            whose = f" of {words.cohort(rule.agent, rule.run_mode)}" if rule.agent else ""
+            yield RuleCheck(about, reason=f"no scored run{whose}")
+        elif max(releases) == 1 and (rule.smallest is not None or rule.failure_mode is not None):
+            yield RuleCheck(about, reason="there is one release, so none before it")
+        elif rule.metric is not None:
+            yield RuleCheck(about, reason=f"no run has {rule.metric}")
 
     def _of_dimension(self, rules: Sequence[WatchRule]) -> dict[str, list[RuleCheck]]:
         """Return the results of rules with the same dimension, by their ids."""
