@@ -132,6 +132,7 @@ def test_alertmanager_is_reminded_by_labels_that_do_not_change(lake: Lake, serve
     assert first["labels"]["alertname"] == "tracegrade"
     assert first["generatorURL"] == f"{PAGE}/alerts/{FALL.alert_id}"
     assert first["annotations"]["description"] == SENTENCE
+    assert datetime.fromisoformat(first["startsAt"]) <= datetime.now(UTC)
     assert datetime.fromisoformat(first["endsAt"]) > datetime.now(UTC)
     assert datetime.fromisoformat(end["endsAt"]) <= datetime.now(UTC)
 
@@ -143,7 +144,7 @@ def test_what_was_not_accepted_is_sent_by_the_next_run(
     """The row has why; no secret is in it or in the fault, also where the answer repeats it."""
     write_alerts(lake, [FALL, replace(FALL, alert_id="1" * 12)])
     secrets = {"slack": b"hook-secret", "webhook": b"hook-secret token-secret"}
-    server.answer_first = lambda _: (400, secrets.get(kind, b"token-secret"))
+    server.answer_first = lambda _: (403, secrets.get(kind, b"token-secret"))
     (fault,) = send(lake, server, kind)
     refused = server.requests
     notes = [note for alert in read_alerts(lake) for note in alert.notified.values()]
@@ -153,12 +154,26 @@ def test_what_was_not_accepted_is_sent_by_the_next_run(
 
     assert refused == 1
     assert fault.alerts == 2
-    assert "status 400" in fault.fault
+    assert "status 403" in fault.fault
     assert len(notes) == 2
     assert b"-secret" not in stored
     assert "-secret" not in "".join((*notes, fault.destination, fault.fault))
     assert again == []
     assert {note for alert in read_alerts(lake) for note in alert.notified.values()} == {"firing"}
+
+
+def test_one_refused_body_keeps_no_other_alert(lake: Lake, server: Peer) -> None:
+    """A status that is about one body stops nothing else."""
+    write_alerts(lake, [FALL, replace(FALL, alert_id="1" * 12)])
+    answers = iter([(400, b""), (200, b"")])
+    server.answer_first = lambda _: next(answers)
+    (fault,) = send(lake, server, "webhook")
+
+    assert fault.alerts == 1
+    assert sorted(each.notified["webhook env:HOOK"] for each in read_alerts(lake)) == [
+        "firing",
+        "not sent; status 400",
+    ]
 
 
 def test_a_server_that_fails_is_asked_three_times(lake: Lake, server: Peer) -> None:

@@ -5,7 +5,7 @@ Formats: Block Kit of Slack, API v2 of Alertmanager, repository dispatch of the 
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from tracegrade_scoring.rendering import words
@@ -157,11 +157,17 @@ def _alertmanager(
             "resolves": visible_excerpt(alert.evidence.resolves, MOST_SENTENCE),
             "rule": visible_excerpt(alert.evidence.rule_text, MOST_SENTENCE),
         },
+        "startsAt": _start(alert, context.now).isoformat(),  # else Alertmanager takes `endsAt`
         "endsAt": ends.isoformat(),
     }
     if url := alert_url(alert, context.page_url):
         found["generatorURL"] = url
     return found
+
+
+def _start(alert: Alert, now: datetime) -> datetime:
+    """Return when an alert began, in the time of the lake, but not after now."""
+    return min(alert.first_run.replace(tzinfo=UTC), now) if alert.first_run else now
 
 
 def _encoded(body: Any) -> bytes:

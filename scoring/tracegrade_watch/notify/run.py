@@ -23,6 +23,8 @@ TIMEOUT_SECS: Final = 10.0
 TRIES: Final = 3
 SENT_STATES: Final = ("firing", "resolved")
 """States that a destination is sent; an acknowledged alert is not sent to any."""
+REFUSED_BODY: Final = (400, 413, 422)
+"""Statuses that are about one body, not about the destination."""
 NOT_SENT: Final = "not sent"
 SENT_BEFORE: Final = "; "
 """Between the state that was sent last, and why the newer one was not."""
@@ -69,7 +71,11 @@ def notify(
 def _send(
     destination: OpenedDestination, alerts: Sequence[Alert], context: NotifyContext
 ) -> Mapping[str, str]:
-    """Return the note of each alert that was due; after a failure, nothing more is sent."""
+    """Return the note of each alert that was due.
+
+    Where a destination refuses one body, it is sent the others; after any other failure it is sent
+    nothing more.
+    """
     name = destination.declared.name
     with_content = destination.declared.with_content
     due = [
@@ -80,9 +86,10 @@ def _send(
     http = JsonHttp(_headers(destination), TIMEOUT_SECS, TRIES - 1)
     notes: dict[str, str] = {}
     fault: str | None = None
+    is_down = False
     for payload in payloads(destination.declared, due, context):
-        if fault is None:
-            fault = _post(http, destination, payload)
+        if not is_down:
+            fault, is_down = _post(http, destination, payload)
         for alert in payload.alerts:
             before = last_sent(alert.notified.get(name, ""))
             failed = f"{before or NOT_SENT}{SENT_BEFORE}{fault}"
@@ -108,17 +115,20 @@ def _is_due(alert: Alert, destination: OpenedDestination) -> bool:
     return alert.state == "resolved" and last_sent(note) == "firing"
 
 
-def _post(http: JsonHttp, destination: OpenedDestination, payload: Payload) -> str | None:
-    """Send one request; return why it was not accepted, None if it was."""
+def _post(
+    http: JsonHttp, destination: OpenedDestination, payload: Payload
+) -> tuple[str | None, bool]:
+    """Send one request; return why it was not accepted, and whether others would not be either."""
     try:
         answer = http.post(destination.url, payload.body)
     except ServerUnreachable as error:
-        return destination.without_secrets(f"{error}, {TRIES} tries")
+        return destination.without_secrets(f"{error}, {TRIES} tries"), True
     if 200 <= answer.status < 300:
-        return None
+        return None, False
     if 300 <= answer.status < 400:
-        return f"status {answer.status}; it redirects: give the final address"
-    return destination.without_secrets(answer.excerpt())
+        return f"status {answer.status}; it redirects: give the final address", True
+    whole = answer._replace(text=destination.without_secrets(answer.text))  # before it is cut
+    return destination.without_secrets(whole.excerpt()), answer.status not in REFUSED_BODY
 
 
 def _headers(destination: OpenedDestination) -> dict[str, str]:
