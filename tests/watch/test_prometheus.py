@@ -110,7 +110,7 @@ def test_alerts_and_evidence(tmp_path: Path) -> None:
     }  # fmt: skip
     ratios = [each for each in found if each.name == "tracegrade_evidence_ratio"]
     assert {each.labels["rule"]: each.value for each in ratios} == {
-        "success": 4.2, "other": 4.2, "known": 4.2, "quiet": 0.25,
+        "success": 4.2, "known": 4.2, "quiet": 0.25,
     }  # fmt: skip
 
 

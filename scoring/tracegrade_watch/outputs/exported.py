@@ -133,7 +133,8 @@ def _alerts(alerts: Sequence[Alert], checks: Iterable[RuleCheck]) -> Iterator[Me
         if check.evidence is not None:
             yield from _share(check.about, check.evidence)
     for alert in alerts:
-        yield from _share(alert, alert.evidence)
+        if alert.state != "resolved":
+            yield from _share(alert, alert.evidence)
 
 
 def _share(about: Alert | Watching, evidence: Evidence) -> Iterator[MetricSample]:
