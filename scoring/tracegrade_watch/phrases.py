@@ -16,8 +16,18 @@ def rounded(value: float) -> float:
 
 def moved(metric: Metric, base: Side, candidate: Side) -> str:
     """Return the change from one side to the other."""
-    change = "rose" if (candidate.mean or 0) > (base.mean or 0) else "fell"
+    before, now = base.mean or 0, candidate.mean or 0
+    change = "rose" if now > before else "fell" if now < before else "went"
     return f"{metric.name} {change} from {side(metric, base)} to {side(metric, candidate)}"
+
+
+def of_tasks(metric: Metric, base: Side, candidate: Side, difference: float) -> str:
+    """Return the mean change of tasks, if it is the contrary of that of all runs; else ''."""
+    if difference * ((candidate.mean or 0) - (base.mean or 0)) >= 0:
+        return ""
+    change = "rose" if difference > 0 else "fell"
+    amount = words.amount(abs(difference), metric.scale)
+    return f"; task by task it {change} by {amount}: the releases ran the tasks in other shares"
 
 
 def side(metric: Metric, found: Side) -> str:

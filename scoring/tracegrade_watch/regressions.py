@@ -162,20 +162,21 @@ def _tested(test: RegressionTest, sums: WatchedSums, sides: _Sides, least: float
         )
         return RuleCheck(test.about, reason=f"too few runs: each side needs {needed}")
     ratio = phrases.rounded(exp(min(float(found.log_ratio), GREATEST_LOG)))
-    evidence = _evidence(test, sides, ratio)
+    evidence = _evidence(test, sides, ratio, float(found.difference))
     if ratio >= RESOLVED_SHARE * least:
         run_ids = sums.examples(test.series, test.metric.better, release=test.about.candidate)
         evidence = replace(evidence, run_ids=run_ids)
     return RuleCheck(test.about, evidence=evidence)
 
 
-def _evidence(test: RegressionTest, sides: _Sides, ratio: float) -> Evidence:
+def _evidence(test: RegressionTest, sides: _Sides, ratio: float, difference: float) -> Evidence:
     about, metric = test.about, test.metric
     base, candidate = side_of(about.base, sides.base), side_of(about.candidate, sides.candidate)
     changes = task_changes(sides.base, sides.candidate, metric.better)
     unpaired = "" if sides.is_paired else "; no task is in both releases, so all runs are compared"
     return Evidence(
-        f"{phrases.moved(metric, base, candidate)}{unpaired}",
+        f"{phrases.moved(metric, base, candidate)}{unpaired}"
+        f"{phrases.of_tasks(metric, base, candidate, difference)}",
         rule_line(test.rule),
         "a newer release with enough days",
         ratio=ratio,
