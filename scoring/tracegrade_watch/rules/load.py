@@ -74,6 +74,11 @@ def _metric_problems(
         way_out = did_you_mean(name, allowed) or "`tracegrade metrics list` names all"
         yield f"no metric is named '{name}'", way_out
         return
+    if name in metrics and name in USAGE_METRICS:
+        yield (
+            f"'{name}' names a metric of yours and a fact of runs",
+            "give your metric another name",
+        )
     if is_fact:
         return
     if not metrics[name].better:
