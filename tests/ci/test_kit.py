@@ -52,7 +52,7 @@ def pod() -> Any:
 def commands_of(text: str) -> Iterator[list[str]]:
     """Yield the arguments of each `tracegrade ci` command in a script."""
     joined = re.sub(r"\\\n\s*", " ", text.replace("$$", "$"))
-    for found in re.finditer(r"(?:^|[\s'])tracegrade (ci (?:[^\n;|&']|'[^']*')+)", joined):
+    for found in re.finditer(r"(?:^|[\s'/])tracegrade (ci (?:[^\n;|&']|'[^']*')+)", joined):
         yield shlex.split(found[1].split(" || ")[0])
 
 

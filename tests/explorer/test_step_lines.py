@@ -17,7 +17,7 @@ from tracegrade_explorer.run_view.step_lines import LineBlock, line_blocks
 from tracegrade_scoring.timeline.model import Step
 
 HOSTILE = "<script>alert(1)</script>"
-LONG_RESULT = f'{{"rows":[{", ".join(["1.0"] * 300)}],"{HOSTILE}":1}}'
+LONG_RESULT = f'{{"rows":[{", ".join(["1.0"] * 900)}],"{HOSTILE}":1}}'
 ANSWER = {"kind": "answer", "content": "Done", "role": "assistant"}
 
 

@@ -100,7 +100,7 @@ def test_verbose_after_two_dashes_belongs_to_the_program() -> None:
     ("arguments", "line"),
     [
         (["scor"], "tracegrade: no command 'scor'; did you mean 'score'?"),
-        (["xyz"], "tracegrade: no command 'xyz'; there are: collect, compare, "),
+        (["xyz"], "tracegrade: no command 'xyz'; there are: ci, collect, compare, "),
         (["run", "--nope"], "tracegrade: No such option: --nope; see: tracegrade run --help"),
         (
             ["token", "new"],
@@ -162,7 +162,7 @@ def test_help_lists_every_command_and_what_it_needs(capsys: pytest.CaptureFixtur
 
 
 def test_help_lists_options_in_groups_and_each_option_once() -> None:
-    """`score` has 27 options, whose groups its reference page repeats."""
+    """`score` has many options, whose groups its reference page repeats."""
     help_text = subprocess.run(
         [TRACEGRADE, "score", "--help"], capture_output=True, text=True, check=True
     ).stdout
@@ -173,4 +173,10 @@ def test_help_lists_options_in_groups_and_each_option_once() -> None:
     options = re.findall(r"(?m)^  (--[a-z-]+)", help_text.partition("Options:")[2])
     assert len(options) == len(set(options))
     traces = help_text.partition("Which traces:")[2].partition("\n\n")[0]
-    assert re.findall(r"(?m)^  (--\S+)", traces) == ["--since", "--until", "--agent", "--release"]
+    assert re.findall(r"(?m)^  (--\S+)", traces) == [
+        "--since",
+        "--until",
+        "--agent",
+        "--release",
+        "--quiet",
+    ]
