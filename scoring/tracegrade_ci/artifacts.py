@@ -19,7 +19,7 @@ _DAMAGE: Final = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError),
     *(NotImplementedError, RuntimeError, ValueError, OverflowError, struct.error),
 )
-"""What `zipfile` raises of an archive that is damaged, by the method of compression."""
+"""Errors of `zipfile` for a damaged archive, by the method of compression."""
 NOT_FOUND: Final = "did not list artifacts"
 
 

@@ -53,7 +53,7 @@ class SumsTooLarge(ScoringError):
     """Weighted scores of some traces are too large to be added up."""
 
     traces: Collection[str] = ()
-    """Those that are too large each by itself."""
+    """Traces, each too large by itself."""
 
 
 class SummaryNotWritten(ScoringError):

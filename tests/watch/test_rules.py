@@ -116,7 +116,7 @@ def test_schema_is_published() -> None:
 
 @pytest.mark.parametrize("url", ["http://localhost:8080", "https://status.example.com/s"])
 def test_any_address_of_an_explorer_is_taken(url: str) -> None:
-    """Letters of an address are no white space."""
+    """Letters of an address are not white space."""
     assert WatchFile.model_validate({"version": 1, "watch": [], "explorer": url}).explorer == url
 
 

@@ -268,7 +268,7 @@ def test_repetitions_do_not_touch_each_other(repetitions: int, chosen: int) -> N
 
 
 def test_a_release_that_always_fails_need_not_wait() -> None:
-    """Beside ten thousand runs without a failure, few failures are expected of fifty."""
+    """Next to ten thousand runs without a failure, few failures are expected of fifty."""
     scored = np.array([2000.0] * 5 + [10.0] * 5)
     values = np.array([2000.0] * 5 + [0.0] * 5)
     sides = np.repeat([0, 1], 5)

@@ -56,7 +56,7 @@ _DIGITS: Final = 4
 _LARGEST_DIGIT: Final = 2**10
 """Of the last digit of a bucket's sum; the engine's integers have room for a million of them."""
 _HEAVY: Final = 2.0**20
-"""Weight from which on a trace may be too large by itself."""
+"""Least weight of a trace that may be too large by itself."""
 
 
 def start_sums(con: duckdb.DuckDBPyConnection, *, are_whole: bool) -> None:

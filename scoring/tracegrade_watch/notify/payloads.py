@@ -38,7 +38,7 @@ SCHEDULES: Final = 3
 
 
 class NotifyContext(NamedTuple):
-    """What bodies depend on in addition to alerts."""
+    """The facts that bodies depend on, in addition to alerts."""
 
     page_url: str | None
     """Address of the explorer without a `/` at its end; None if nothing links to it."""

@@ -21,8 +21,8 @@ from tracegrade_watch.statistics.spread import TaskSides, overdispersion
 LEAST_EXPECTED: Final = 5.0
 """Successes, and failures, that each side must be expected to have: fewer are not normal."""
 SEEN_FAILURES: Final = 10.0
-"""So many bad values of the candidate are enough, where fewer are expected: a release that fails
-always must not wait until as many failures are expected beside those of a long release before."""
+"""So many bad values of the candidate are enough, even if fewer were expected. After a long good
+release few are expected, and an alert for one that always fails must not wait for that."""
 LEAST_SCORED: Final = 30.0
 """Observations of each side, where a metric is not between 0 and 1."""
 

@@ -186,7 +186,7 @@ def test_kill(story: BeginStory, served: Served) -> None:
     with story("kill", base) as reader:
         reader.begin(f"/runs/{run}")
         reader.follow(reader.page.locator("p.kill-line a").first)
-        heading = reader.sees(reader.page.locator("h1.run-verdict"))
+        heading = reader.sees(reader.page.locator("h1.kill-verdict"))
         listed = reader.page.locator("table tbody tr:has(.worse) .code").count()
 
     assert f"{len(objects)} objects stay changed" in heading

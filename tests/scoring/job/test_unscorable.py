@@ -92,7 +92,7 @@ def test_scores_of_before_are_removed(lake: Lake, tmp_path: Path) -> None:
 
 
 def test_any_number_of_them_is_left_out_at_once(tmp_path: Path) -> None:
-    """Their sender decides how many there are; nobody else's runs wait for them."""
+    """Their sender decides how many there are; no run of another sender waits for them."""
     lake, alone = Lake.create(tmp_path / "lake"), Lake.create(tmp_path / "alone")
     claims = [heavy(100 + number, 3, "f" * 14) for number in range(MOST_TRACES + 4)]
     land(lake, *claims, run(1, "look"), run(2, "pay"))
