@@ -187,7 +187,7 @@ def test_kill(story: BeginStory, served: Served) -> None:
         reader.begin(f"/runs/{run}")
         reader.follow(reader.page.locator("p.kill-line a").first)
         heading = reader.sees(reader.page.locator("h1.kill-verdict"))
-        listed = reader.page.locator("table tbody tr:has(.worse) .code").count()
+        listed = reader.page.locator("table.kill-states tr:has(.worse) .name").count()
 
     assert f"{len(objects)} objects stay changed" in heading
     assert listed == len(objects)
