@@ -44,8 +44,8 @@ WITH numbers AS (
   WHERE list_contains($metrics::VARCHAR[], metric)
 ),
 
--- Squares of great values in units of 2^-60 do not fit, so a metric with values above 2^20 is added
--- in units that are greater by a power of two.
+-- Squares of great values do not fit in units of 2^-60, so a metric with values above 2^20 is
+-- added in units that are greater by a power of two.
 units AS (
   SELECT
     metric,
