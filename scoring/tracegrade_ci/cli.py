@@ -15,6 +15,7 @@ from tracegrade_scoring.rendering.options import (
     LakeOption,
     MissingAttempts,
     MissingOption,
+    RuleFileOption,
     TrialsOption,
 )
 
@@ -66,14 +67,7 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter per option
             metavar="RULE",
         ),
     ] = None,
-    rule_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--release-rule",
-            help="TOML file whose table [release] says when the candidate may ship.",
-            metavar="FILE",
-        ),
-    ] = None,
+    rule_file: RuleFileOption = None,
     max_age_days: Annotated[
         int,
         typer.Option(min=0, max=36_500, help="An older baseline is called stale.", metavar="DAYS"),

@@ -319,20 +319,10 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     specification = with_metrics(opened, specification, metric_options, say)
     given = _given_prices(prices, forget=forget_prices, listed=list_prices)
     mapping = given_mapping(dimensions, forget=forget_dimensions)
-    chosen = TraceFilter(since, until, agent, release)
+    chosen, quiet_secs = TraceFilter(since, until, agent, release), quiet or QUIET_SECS
     if dry_run:
-        _print_summary(
-            job.preview(
-                opened,
-                specification,
-                chosen=chosen,
-                full=full,
-                quiet_secs=quiet or QUIET_SECS,
-            ),
-            summary,
-            say,
-            why=why,
-        )
+        found = job.preview(opened, specification, chosen=chosen, full=full, quiet_secs=quiet_secs)
+        _print_summary(found, summary, say, why=why)
         return
     at_work = engines.engine(engine, engines.EngineOptions(say, slots, master))
     if follow:
@@ -351,7 +341,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
             mapping=mapping,
             executor=executor,
             progress=lambda buckets, of: show(f"scored bucket {buckets} of {of}"),
-            quiet_secs=quiet or QUIET_SECS,
+            quiet_secs=quiet_secs,
         )
     _print_summary(done, summary, say, why=why)
     if strict:

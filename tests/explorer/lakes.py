@@ -1,8 +1,8 @@
 """Lakes of the explorer's tests: two scored releases, and what has no scores yet."""
 
 import re
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,9 @@ from tests.scoring.job.lakes import TASKS, child, run
 from tests.scoring.report.build import START, Tables, as_lake, fill_sample
 from tests.waiting import PATIENCE_SECS
 
-from tracegrade_explorer.app import Explorer
+from tracegrade_explorer.app import Explorer, Labeling
+from tracegrade_explorer.labels.people import everybody_is
+from tracegrade_explorer.labels.writer import LabelWriter
 from tracegrade_explorer.responses import Site
 from tracegrade_explorer.snapshots.latest import LatestSnapshot
 from tracegrade_lake import Lake
@@ -107,6 +109,14 @@ def unscored(root: Path) -> Lake:
 def explorer(lake: Lake, *, sql: bool = True) -> Explorer:
     """Return the pages over a lake."""
     return Explorer(LatestSnapshot(lake), Site(str(lake.root), sql, PATIENCE_SECS), PATIENCE_SECS)
+
+
+@contextmanager
+def labeled_by_ann(lake: Lake) -> Iterator[Explorer]:
+    """Serve the pages over a lake, on which ann may label, mark and acknowledge."""
+    with closing(explorer(lake)) as pages, closing(pages.latest):
+        pages.labeling = Labeling(everybody_is("ann"), LabelWriter(str(lake.root)))
+        yield pages
 
 
 def run_query(web: TestClient, text: str, form: str = "", **values: str) -> Response:

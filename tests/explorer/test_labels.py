@@ -16,7 +16,7 @@ import pytest
 from httpx2 import Response
 from starlette.testclient import TestClient
 from tests.commands import tracegrade
-from tests.explorer.lakes import client, explorer
+from tests.explorer.lakes import client, explorer, labeled_by_ann
 from tests.waiting import wait_until
 
 from tracegrade_collector.edge.address import Address
@@ -47,9 +47,7 @@ def lake(scored_lake: Lake, tmp_path: Path) -> Lake:
 def pages(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> Iterator[Explorer]:
     """The pages over it, which ann may label; nothing is scored meanwhile."""
     monkeypatch.setattr(writer, "SCORE_AFTER_SECS", 3600.0)
-    found = explorer(lake)
-    found.labeling = Labeling(everybody_is("ann"), LabelWriter(str(lake.root)))
-    with closing(found), closing(found.latest):
+    with labeled_by_ann(lake) as found:
         yield found
 
 

@@ -2,7 +2,8 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import duckdb
@@ -13,6 +14,7 @@ from tracegrade_lake import VERDICTS, Table
 from tracegrade_queries.build.canonical import canonical_json
 from tracegrade_queries.files.yaml_source import read
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
+from tracegrade_scoring.schema import SCORE_SUMS, TRAJECTORY_SCORES
 from tracegrade_scoring.sql import RELATIONS
 from tracegrade_scoring.tasks import Specification
 
@@ -40,6 +42,16 @@ def connection(
         con.unregister("_rows")
     con.execute(f"CREATE TEMP TABLE {FIRST_TURNS}")
     return con
+
+
+@contextmanager
+def without_scores() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a connection on which nothing was scored before."""
+    with duckdb.connect(config={"threads": 1}) as con:
+        for scores in (SCORE_SUMS, TRAJECTORY_SCORES):
+            con.register(scores.name, arrow(scores, []))
+        con.execute("CREATE TABLE traces_to_score (trace_id TEXT, scored_date DATE)")
+        yield con
 
 
 def arrow(table: Table, rows: Sequence[Row]) -> pa.Table:

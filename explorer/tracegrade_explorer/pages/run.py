@@ -198,7 +198,7 @@ def _view(
     calls = run_calls(timeline, failed_steps(view), _task(request, timeline))
     changes = plan_changes(timeline.plans)
     on_page = {each.index for each in selected}
-    children = rows["run_children"]
+    children, href = rows["run_children"], partial(_href, run_id, run_filter, on_page)
     return {
         "run": timeline.run,
         "view": view,
@@ -206,11 +206,7 @@ def _view(
         "facts": [*_facts(view, timeline, rows["of_index"][0]["cost_usd"])],
         **_lines(timeline, selected, calls, changes, step_agents),
         **agents_of_page(
-            RunChoice(run_id, run_filter, own),
-            groups,
-            rows[AGENT_CALLS],
-            chosen,
-            partial(_href, run_id, run_filter, on_page),
+            RunChoice(run_id, run_filter, own), groups, rows[AGENT_CALLS], chosen, href
         ),
         **_texts(timeline, selected),
         **_cards(request, timeline, rows[DECISIONS], show, on_page),
@@ -218,7 +214,7 @@ def _view(
         "minimap": minimap([*map_steps(view.steps)]) if view.steps else Markup(),
         **_scores(timeline, view, rows, step_agents),
         "changes": changes,
-        "plan": plan_card(timeline, changes, calls, partial(_href, run_id, run_filter, on_page)),
+        "plan": plan_card(timeline, changes, calls, href),
         **_state(request, timeline, rows["of_index"][0]),
         "children": children,
         "by_step": _by_step(children),

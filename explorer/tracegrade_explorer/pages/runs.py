@@ -140,9 +140,6 @@ def runs(request: PageRequest) -> PageResponse:
 
 def _rows_and_view(request: PageRequest, run_filter: Filter) -> tuple[list[Row], dict[str, Any]]:
     """Return the rows of the facets, and what else the page shows."""
-    if run_filter.request:  # one cursor keeps which requests contain the text
-        view = _view(request, run_filter)
-        return facet_rows(request, request.con, run_filter, FACET_NAMES), view
     con = request.cursor_of_lake()
     tasks: dict[str, Callable[[], Any]] = {
         "facets": partial(facet_rows, request, con, run_filter, FACET_NAMES),

@@ -15,6 +15,7 @@ from tracegrade_scoring.rendering.options import (
     MissingAttempts,
     MissingOption,
     OutOption,
+    RuleFileOption,
     TrialsOption,
     WeightsOption,
 )
@@ -66,14 +67,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             metavar="RULE",
         ),
     ] = None,
-    rule_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--release-rule",
-            help="TOML file whose table [release] says when the candidate may ship.",
-            metavar="FILE",
-        ),
-    ] = None,
+    rule_file: RuleFileOption = None,
     long: Annotated[
         bool, typer.Option("--long", help="Show every metric on the terminal, not the decision.")
     ] = False,

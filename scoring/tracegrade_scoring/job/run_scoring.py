@@ -217,15 +217,10 @@ def score(  # noqa: PLR0913 - one for each option of the command
             failed = _note_failed(lake, found, scored, done.specification)
             note_scoring(lake, found.last, found.noting(done.specification, written))
             return done._replace(
-                traces=found.traces,
-                trajectories=scored.rows(TRAJECTORY_SCORES),
-                counts=read_counts(found.con, done.specification, scored.tables),
-                earlier_parts=count(found.con, "earlier_part_scores WHERE made_anew"),
                 without_task=without_task,
                 mixed_releases=mixed_releases,
-                crowded_agents=crowded_agents(found.con),
                 failed_traces=failed,
-                **_metric_faults(scored),
+                **_of_scores(found, scored, done.specification),
             )
 
 
@@ -233,6 +228,20 @@ def _of_build(built: BuildSummary) -> dict[str, Any]:
     """Return the counts of the build that a summary repeats."""
     names = ("new_spans", "unread", "apart", "fragments", "copies", "unread_logs")
     return {name: getattr(built, name) for name in names}
+
+
+def _of_scores(
+    found: TracesToScore, scored: Outcome, specification: Specification
+) -> dict[str, Any]:
+    """Return the fields of a summary on committed scores."""
+    return {
+        "traces": found.traces,
+        "trajectories": scored.rows(TRAJECTORY_SCORES),
+        "counts": read_counts(found.con, specification, scored.tables),
+        "earlier_parts": count(found.con, "earlier_part_scores WHERE made_anew"),
+        "crowded_agents": crowded_agents(found.con),
+        **_metric_faults(scored),
+    }
 
 
 def _metric_faults(scored: Outcome) -> dict[str, Any]:

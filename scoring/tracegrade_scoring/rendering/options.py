@@ -60,6 +60,14 @@ TrialsOption = Annotated[
     ),
 ]
 
+RuleFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--release-rule",
+        help="TOML file whose table [release] says when the candidate may ship.",
+        metavar="FILE",
+    ),
+]
 
 WeightsOption = Annotated[
     str,

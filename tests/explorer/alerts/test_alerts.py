@@ -11,14 +11,12 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
-from tests.explorer.lakes import LOOPED, client, explorer, sample
+from tests.explorer.lakes import LOOPED, client, explorer, labeled_by_ann, sample
 from tests.watch.exposition import parse
 from tests.watch.test_stored import BLANK
 
-from tracegrade_explorer.app import Explorer, Labeling
+from tracegrade_explorer.app import Explorer
 from tracegrade_explorer.guard import Guard, Rules, knows_one
-from tracegrade_explorer.labels.people import everybody_is
-from tracegrade_explorer.labels.writer import LabelWriter
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.issue_marks import stored_marks
@@ -75,9 +73,7 @@ def lake(tmp_path: Path) -> Lake:
 @pytest.fixture
 def pages(lake: Lake) -> Iterator[Explorer]:
     """The pages over it, on which ann may write."""
-    found = explorer(lake)
-    found.labeling = Labeling(everybody_is("ann"), LabelWriter(str(lake.root)))
-    with closing(found), closing(found.latest):
+    with labeled_by_ann(lake) as found:
         yield found
 
 

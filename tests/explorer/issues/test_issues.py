@@ -11,14 +11,12 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 from tests.commands import tracegrade
-from tests.explorer.lakes import client, explorer
+from tests.explorer.lakes import client, labeled_by_ann
 from tests.scoring.issues.test_states import add_runs
 from tests.scoring.report.build import Tables, as_lake
 from tests.waiting import wait_until
 
-from tracegrade_explorer.app import Explorer, Labeling
-from tracegrade_explorer.labels.people import everybody_is
-from tracegrade_explorer.labels.writer import LabelWriter
+from tracegrade_explorer.app import Explorer
 from tracegrade_lake import Lake
 
 
@@ -39,9 +37,7 @@ def lake(tmp_path: Path) -> Lake:
 @pytest.fixture
 def pages(lake: Lake) -> Iterator[Explorer]:
     """The pages over it, which ann may mark."""
-    found = explorer(lake)
-    found.labeling = Labeling(everybody_is("ann"), LabelWriter(str(lake.root)))
-    with closing(found), closing(found.latest):
+    with labeled_by_ann(lake) as found:
         yield found
 
 

@@ -9,14 +9,12 @@ from pathlib import Path
 import pytest
 from httpx2 import Response
 from starlette.testclient import TestClient
-from tests.explorer.lakes import client, explorer
+from tests.explorer.lakes import client, explorer, labeled_by_ann
 from tests.explorer.test_labels import run_ids
 from tests.harness.results import kill, result
 from tests.waiting import wait_until
 
-from tracegrade_explorer.app import Explorer, Labeling
-from tracegrade_explorer.labels.people import everybody_is
-from tracegrade_explorer.labels.writer import LabelWriter
+from tracegrade_explorer.app import Explorer
 from tracegrade_harness.lake import write
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
@@ -39,9 +37,7 @@ def lake(scored_lake: Lake, tmp_path: Path) -> Lake:
 @pytest.fixture
 def pages(lake: Lake) -> Iterator[Explorer]:
     """The pages over it, which ann may label."""
-    found = explorer(lake)
-    found.labeling = Labeling(everybody_is("ann"), LabelWriter(str(lake.root)))
-    with closing(found), closing(found.latest):
+    with labeled_by_ann(lake) as found:
         yield found
 
 

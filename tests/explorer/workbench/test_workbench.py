@@ -5,7 +5,6 @@ import math
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import closing
 
 import pyarrow.parquet as pq
 import pytest
@@ -13,13 +12,11 @@ from httpx2 import Response
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
-from tests.explorer.lakes import client, explorer, run_query
+from tests.explorer.lakes import client, labeled_by_ann, run_query
 from tests.slow import slow_after
 
-from tracegrade_explorer.app import Explorer, Labeling
+from tracegrade_explorer.app import Explorer
 from tracegrade_explorer.guard import WRITES
-from tracegrade_explorer.labels.people import everybody_is
-from tracegrade_explorer.labels.writer import LabelWriter
 from tracegrade_explorer.own_queries import own_queries
 from tracegrade_explorer.sql_process import download
 from tracegrade_explorer.sql_process.download import download_rows
@@ -41,9 +38,7 @@ def lake(scored_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> Lake:
 @pytest.fixture
 def ann(lake: Lake) -> Iterator[TestClient]:
     """A reader who may label, and so save."""
-    found = explorer(lake)
-    found.labeling = Labeling(everybody_is("ann"), LabelWriter(str(lake.root)))
-    with closing(found), closing(found.latest):
+    with labeled_by_ann(lake) as found:
         yield client(found)
 
 

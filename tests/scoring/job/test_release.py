@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from tests.scoring.build import arrow
+from tests.scoring.build import arrow, without_scores
 
-from tracegrade_scoring.schema import SCORE_SUMS, TRAJECTORY_SCORES
+from tracegrade_scoring.schema import TRAJECTORY_SCORES
 from tracegrade_scoring.statistics.release import release_scores
 from tracegrade_scoring.statistics.sums import UNIT, add_scores, start_sums, total_sums
 
@@ -131,10 +131,7 @@ def wide_run(random: Random) -> Run:
 @pytest.fixture(scope="module")
 def con() -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection on which nothing was scored before."""
-    with duckdb.connect(config={"threads": 1}) as con:
-        con.register("score_sums", arrow(SCORE_SUMS, []))
-        con.register("trajectory_scores", arrow(TRAJECTORY_SCORES, []))
-        con.execute("CREATE TABLE traces_to_score (trace_id TEXT, scored_date DATE)")
+    with without_scores() as con:
         yield con
 
 
