@@ -16,8 +16,9 @@ def escape(text: str) -> str:
     shown = re.sub(r"([\\`*_{}\[\]()#+!|~$^])", r"\\\1", visible(text))
     shown = shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     shown = re.sub(r"(?i)(:(?=//)|@|(?<=www)\.)", r"\\\1", shown)
-    # GitHub looks for @names and #numbers after Markdown has taken the backslashes away.
-    return re.sub(r"(\\@|\\#(?=\d))", r"\1&#8203;", shown)
+    # GitHub looks for @names and #numbers after Markdown has taken the backslashes away; an @ that
+    # ends a word, as in pass@1, names nobody.
+    return re.sub(r"((?<![A-Za-z0-9_])\\@|\\#(?=\d))", r"\1&#8203;", shown)
 
 
 def code(text: str) -> str:
