@@ -21,6 +21,7 @@ EXPORTS: Final = {
     "langsmith-exports": "LangSmith",
     "inspect-exports": "Inspect",
     "jaeger-tempo-exports": "Jaeger and Tempo",
+    "tau2-results": "tau2-bench",
     "claude-code-exports": "Claude Code",
     "chat-logs": "logs of chats",
 }

@@ -19,6 +19,7 @@ from tracegrade_collector.importing.formats import (
     langsmith_format,
     message_format,
     phoenix_format,
+    tau2_format,
     tempo_format,
     verdict_format,
 )
@@ -92,6 +93,7 @@ FORMATS: Final = (
         lambda sample: inspect_format.fits(sample.head, sample.record),
         inspect_format.read,
     ),
+    ImportFormat("tau2", lambda sample: tau2_format.fits(sample.record), tau2_format.read),
     ImportFormat("jaeger", lambda sample: jaeger_format.fits(sample.record), jaeger_format.read),
     ImportFormat(
         "verdicts",

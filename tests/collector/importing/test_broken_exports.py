@@ -14,6 +14,7 @@ from tests.collector.importing import (
     test_phoenix,
     test_tempo,
 )
+from tests.collector.importing.forms import test_tau2
 from tests.collector.importing.imports import written
 
 from tracegrade_collector.importing.import_part import ReadOptions
@@ -25,6 +26,7 @@ EXPORTS = {
     "langfuse": {"trace": {"id": "1"}, "observations": test_langfuse.observations()},
     "langsmith": {"runs": test_langsmith.runs()},
     "phoenix": test_phoenix.frame(),
+    "tau2": test_tau2.results(test_tau2.simulation()),
     "tempo": {"batches": [test_tempo.batch(base64=True, old=True)]},
 }
 STRANGE: list[Any] = [

@@ -1,0 +1,18 @@
+"""Counts the runs of a lake, as the modules of raw files count theirs."""
+
+from tests.collector.importing.imports import Outcome
+from tests.collector.importing.raw_counts import RunCounts
+
+
+def lake_counts(outcome: Outcome) -> RunCounts:
+    """Return the counts of everything that was imported."""
+    (steps,) = outcome.rows(
+        "SELECT count(*) FILTER (kind = 'tool_call'), "
+        "count(*) FILTER (kind = 'tool_call' AND status = 'error'), "
+        "count(*) FILTER (kind = 'answer'), "
+        "coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0) FROM steps"
+    )
+    (runs,) = outcome.rows(
+        "SELECT count(*), count(*) FILTER (outcome = 'success') FROM trajectories"
+    )
+    return RunCounts(int(runs[0]), *map(int, steps), successes=int(runs[1]))
