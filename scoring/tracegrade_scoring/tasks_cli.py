@@ -66,7 +66,12 @@ def from_(
         ),
     ] = "false",
 ) -> None:
-    """Write a task file to stdout, with the expected actions found in a data set."""
+    """Write a task file to stdout, with the expected actions found in a data set.
+
+    Evalsets of ADK and agentevals, goldens of DeepEval, tasks of tau2-bench and experiments of
+    Strands Evals are recognized; for other records `--map` names the fields. What a task file
+    cannot express goes to stderr, by reason and count.
+    """
     from tracegrade_collector.importing.mapping import parse_map
     from tracegrade_scoring.tasks.ground_truth import task_file
 

@@ -1,9 +1,11 @@
 """Expected actions that a data set holds → a task file (`tracegrade tasks from`).
 
-A task may be in many records (one for each trial); they must expect the same calls.
+Test cases of the tools in `case_forms.py` are recognized; in other records `--map` says where the
+fields stand. A task may be in many records (one for each trial); they must expect the same calls.
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -16,26 +18,27 @@ from tracegrade_collector.importing.mapping import FieldMap
 from tracegrade_collector.importing.records import read_records
 from tracegrade_collector.importing.source import READ_ERRORS, open_plain
 from tracegrade_scoring.errors import TaskFileUnreadable
-from tracegrade_scoring.tasks.expected_value import as_key, literally
+from tracegrade_scoring.tasks.case_forms import form_of
+from tracegrade_scoring.tasks.cases import CaseTask, decision_of, whole_pattern
 
 COMPLETE: Final[dict[str, bool | str]] = {"true": True, "false": False, "writes": "writes"}
 
 Note = Callable[[str], object]
+
+_EXPECTS_NOTHING: Final = "cases without a name, or that expect neither calls nor a text as answer"
 
 SHOWN_CHARS: Final = 200
 """Limit of the characters shown of an unreadable action."""
 
 
 class _ExpectedOutcome(NamedTuple):
-    """The expected outcome of one record."""
+    """The expected outcome of one record, or of one case in it."""
 
     location: str
-    task: str
-    category: str | None
-    expected: list[dict[str, Any]]
-    unread: list[str]
+    case: CaseTask
+    unread: Sequence[str] = ()
     """Actions that cannot be read."""
-    unnamed: int
+    unnamed: int = 0
     """Actions whose arguments have no names."""
 
 
@@ -58,18 +61,7 @@ def task_file(files: Sequence[Path], paths: Mapping[str, str], complete: str, no
     fields = FieldMap(paths)
     truths = list(_truths(files, fields, note))
     _refuse_unread(truths, note)
-    tasks: dict[str, dict[str, Any]] = {}
-    for truth in truths:
-        task = {
-            **({"category": truth.category} if truth.category else {}),
-            "expected": truth.expected,
-            "expected_complete": COMPLETE[complete],
-        }
-        if tasks.setdefault(truth.task, task) != task:
-            note(
-                f"{truth.location}: task '{truth.task}' expects something else "
-                "than before; left out"
-            )
+    tasks = _tasks(truths, COMPLETE[complete], note)
     for line in fields.unseen():
         note(line)
     if unnamed := sum(truth.unnamed for truth in truths):
@@ -80,6 +72,56 @@ def task_file(files: Sequence[Path], paths: Mapping[str, str], complete: str, no
     whole = {"version": 1, "tasks": tasks}
     text: str = yaml.safe_dump(whole, sort_keys=False, allow_unicode=True, width=100)
     return text
+
+
+def _tasks(
+    truths: Sequence[_ExpectedOutcome], complete: bool | str, note: Note
+) -> dict[str, dict[str, Any]]:
+    """Return the tasks by name; what is not in them is noted, by reason."""
+    tasks: dict[str, dict[str, Any]] = {}
+    left_out: Counter[str] = Counter()
+    cases = {(each.case.name, each.case.user_input) for each in truths if _expects(each.case)}
+    inputs = Counter(text for _, text in cases)
+    for truth in truths:
+        case = truth.case
+        left_out += case.left_out
+        if not _expects(case):
+            left_out[
+                "cases without a name, or that expect neither calls nor a text as answer"
+            ] += 1
+            continue
+        task = _task(case, complete, is_matched=inputs[case.user_input] == 1)
+        left_out["inputs that several tasks share"] += bool(
+            case.user_input and "match" not in task
+        )
+        if tasks.setdefault(case.name, task) != task:
+            note(
+                f"{truth.location}: task '{case.name}' expects something else "
+                "than before; left out"
+            )
+    for reason, count in (+left_out).most_common():
+        note(f"not carried over: {count} {reason}")
+    return tasks
+
+
+def _task(case: CaseTask, complete: bool | str, *, is_matched: bool) -> dict[str, Any]:
+    """Return a task of a task file."""
+    user_input = case.user_input if is_matched else None
+    match = {"user_input": whole_pattern(user_input)} if user_input else None
+    expected = None if case.expected is None else list(case.expected)
+    found = {
+        "category": case.category or None,
+        "match": match,
+        "expected": expected,
+        "expected_complete": None if expected is None else complete,
+        "reference": case.reference or None,
+    }
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _expects(case: CaseTask) -> bool:
+    """Return whether a case has a name, and expects something that a task file can state."""
+    return bool(case.name and (case.expected is not None or case.reference))
 
 
 def _refuse_unread(truths: Sequence[_ExpectedOutcome], note: Note) -> None:
@@ -95,6 +137,7 @@ def _refuse_unread(truths: Sequence[_ExpectedOutcome], note: Note) -> None:
 
 
 def _truths(files: Sequence[Path], fields: FieldMap, note: Note) -> Iterator[_ExpectedOutcome]:
+    is_mapped = any(fields.mapped(field) for field in ("task", "expected"))
     for path in files:
         try:
             with open_plain(path) as file:
@@ -102,6 +145,9 @@ def _truths(files: Sequence[Path], fields: FieldMap, note: Note) -> Iterator[_Ex
                     location = f"{path}:{record.line}"
                     if record.fault:
                         note(f"{location}: {record.fault}")
+                    elif not is_mapped and (form := form_of(record.value)) is not None:
+                        for case in form.read(record.value):
+                            yield _ExpectedOutcome(location, case)
                     elif (truth := _truth(location, record.value, fields)) is None:
                         note(f"{location}: no task or no expected actions")
                     else:
@@ -117,12 +163,14 @@ def _truth(location: str, value: Any, fields: FieldMap) -> _ExpectedOutcome | No
     if expected is None or task is None or isinstance(task, dict | list):
         return None
     actions = read_expected(expected)
-    decisions = [_decision(action) for action in actions]
+    decisions = [action.call and decision_of(action.call) for action in actions]
     return _ExpectedOutcome(
         location,
-        str(task),
-        category if isinstance(category, str) else None,
-        [decision for decision in decisions if decision],
+        CaseTask(
+            str(task),
+            category if isinstance(category, str) else None,
+            expected=[decision for decision in decisions if decision],
+        ),
         [
             json.dumps(action.value, ensure_ascii=False)[:SHOWN_CHARS]
             for action, decision in zip(actions, decisions, strict=True)
@@ -134,24 +182,3 @@ def _truth(location: str, value: Any, fields: FieldMap) -> _ExpectedOutcome | No
 
 def _has_no_names(action: ExpectedAction) -> bool:
     return action.call is not None and action.call.arguments is None
-
-
-def _decision(action: ExpectedAction) -> dict[str, Any] | None:
-    """Return the action as a decision point of a task file; None if it cannot be read."""
-    if action.call is None:
-        return None
-    if action.call.arguments is None:
-        return {"tool": action.call.name}
-    arguments = _object(action.call.arguments)
-    if arguments is None:
-        return None
-    stated = {as_key(key): literally(value) for key, value in arguments.items()}
-    return {"tool": action.call.name, "arguments": stated}
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None

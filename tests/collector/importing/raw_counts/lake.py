@@ -15,4 +15,4 @@ def lake_counts(outcome: Outcome) -> RunCounts:
     (runs,) = outcome.rows(
         "SELECT count(*), count(*) FILTER (outcome = 'success') FROM trajectories"
     )
-    return RunCounts(int(runs[0]), *map(int, steps), successes=int(runs[1]))
+    return RunCounts._make(map(int, (runs[0], *steps, runs[1])))

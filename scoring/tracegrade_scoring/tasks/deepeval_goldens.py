@@ -1,0 +1,69 @@
+"""Goldens of DeepEval → tasks: their expected tools, and their expected output as reference.
+
+A golden without a name is named by its input. Source: `dataset/golden.py` of DeepEval 4.1.10,
+August 2026, whose `save_as` writes snake_case and whose service writes camelCase.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from tracegrade_collector.importing.spellings import first
+from tracegrade_scoring.tasks.cases import (
+    MAX_NAME,
+    CaseTask,
+    as_object,
+    decisions_of,
+    filled,
+    objects_in,
+)
+
+_OUTPUT: Final = ("expected_output", "expectedOutput")
+_TOOLS: Final = ("expected_tools", "expectedTools")
+_OUTCOME: Final = ("expected_outcome", "expectedOutcome")
+_ARGUMENTS: Final = ("inputParameters", "input_parameters")
+_REST: Final = {
+    "scenario": "conversations that a user is simulated for",
+    **dict.fromkeys(_OUTCOME, "expected outcomes of conversations, in words"),
+    "context": "contexts",
+    **dict.fromkeys(("retrieval_context", "retrievalContext"), "retrieved contexts"),
+    "comments": "comments",
+    **dict.fromkeys(("additional_metadata", "additionalMetadata"), "goldens with metadata"),
+    **dict.fromkeys(
+        ("custom_column_key_values", "customColumnKeyValues"), "goldens with columns of their own"
+    ),
+    **dict.fromkeys(("actual_output", "actualOutput"), "outputs of earlier runs"),
+    **dict.fromkeys(("tools_called", "toolsCalled"), "goldens with calls of earlier runs"),
+}
+
+
+def fits(record: Any) -> bool:
+    """Return whether a record is a golden of one turn or of a conversation."""
+    found = as_object(record)
+    is_single = isinstance(found.get("input"), str) and any(
+        key in found for key in (*_OUTPUT, *_TOOLS)
+    )
+    is_conversation = isinstance(found.get("scenario"), str) and any(
+        key in found for key in _OUTCOME
+    )
+    return is_single or is_conversation
+
+
+def read(record: Mapping[str, Any]) -> Iterator[CaseTask]:
+    """Yield the task of a golden."""
+    left_out = filled(record, _REST)
+    tools = first(record, *_TOOLS)
+    calls = [_as_call(tool) for tool in objects_in(tools)]
+    left_out["outputs of expected tools"] += sum("output" in tool for tool in objects_in(tools))
+    output, user_input = first(record, *_OUTPUT), record.get("input")
+    name = record.get("name") or user_input or record.get("scenario") or ""
+    yield CaseTask(
+        str(name)[:MAX_NAME],
+        user_input=user_input if isinstance(user_input, str) else None,
+        expected=decisions_of(calls, left_out) if tools is not None else None,
+        reference=output if isinstance(output, str) and output else None,
+        left_out=+left_out,
+    )
+
+
+def _as_call(tool: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": tool.get("name"), "arguments": first(tool, *_ARGUMENTS)}
