@@ -23,6 +23,7 @@ EXPORTS: Final = {
     "jaeger-tempo-exports": "Jaeger and Tempo",
     "tau2-results": "tau2-bench",
     "claude-code-exports": "Claude Code",
+    "codex-exports": "Codex",
     "chat-logs": "logs of chats",
 }
 """Pages about importing records of other tools, with the kind of record."""

@@ -71,6 +71,7 @@ FORMAT_NAMES = {
     "tau2": "tau2-bench",
     "verdicts": "verdicts",
     "claude-code": "Claude Code's sessions",
+    "codex": "Codex's sessions",
     "messages": "chats as JSON",
 }
 

@@ -13,6 +13,7 @@ from tracegrade_collector.encoding.otlp_files import SIGNAL_OF_KEY, read_parts
 from tracegrade_collector.importing.chat import ROLES
 from tracegrade_collector.importing.formats import (
     claude_code_format,
+    codex_format,
     inspect_format,
     jaeger_format,
     langfuse_format,
@@ -105,6 +106,7 @@ FORMATS: Final = (
         lambda sample: claude_code_format.fits(sample.record),
         claude_code_format.read,
     ),
+    ImportFormat("codex", lambda sample: codex_format.fits(sample.record), codex_format.read),
     ImportFormat(
         "messages",
         lambda sample: message_format.fits(sample.record, sample.paths, sample.roles),

@@ -72,6 +72,7 @@ _WRITTEN: Final = (
     "input_tokens_details.cache_write_tokens",
     "inputTokenDetails.cacheWriteTokens",
     "inputTokens.cacheWrite",
+    "cache_write_input_tokens",  # Codex's
 )
 _WRITTEN_BY_TIME: Final = (  # LangChain then says 0 of the sum
     "input_token_details.ephemeral_5m_input_tokens",

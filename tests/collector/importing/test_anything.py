@@ -31,7 +31,7 @@ def anything(random: Random, depth: int = 0) -> Any:
     return {random.choice(WORDS): anything(random, depth + 1) for _ in range(random.randint(0, 6))}
 
 
-@pytest.mark.parametrize("format_", ["auto", "messages", "claude-code", "verdicts"])
+@pytest.mark.parametrize("format_", ["auto", "messages", "claude-code", "codex", "verdicts"])
 def test_nothing_stops_an_import(tmp_path: Path, format_: str) -> None:
     """Known names in the wrong places, values of any type: read or named, never an exception."""
     random = Random(1)  # noqa: S311 - no secret
