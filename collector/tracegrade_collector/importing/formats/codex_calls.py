@@ -15,7 +15,7 @@ from tracegrade_collector.importing.trajectory import Message
 _UNPLACED: Final = "records of tokens that belong to no model call"
 
 
-class Usage(NamedTuple):
+class CallTokens(NamedTuple):
     """Tokens of a model call."""
 
     tokens: Mapping[str, int]
@@ -26,10 +26,10 @@ class TurnEnd(NamedTuple):
     """End of a turn, also of an aborted one."""
 
 
-Entry = Message | Usage | TurnEnd
+SessionEntry = Message | CallTokens | TurnEnd
 
 
-def joined_calls(entries: Sequence[Entry], ignored: Counter[str]) -> list[Message]:
+def joined_calls(entries: Sequence[SessionEntry], ignored: Counter[str]) -> list[Message]:
     """Return the messages in order; a message of the model has all items of its call."""
     return list(_Calls(entries, ignored).messages())
 
@@ -37,20 +37,22 @@ def joined_calls(entries: Sequence[Entry], ignored: Counter[str]) -> list[Messag
 class _Calls:
     """Joins the items of model calls, one entry after the other."""
 
-    def __init__(self, entries: Sequence[Entry], ignored: Counter[str]) -> None:
+    def __init__(self, entries: Sequence[SessionEntry], ignored: Counter[str]) -> None:
         self._entries = entries
         self._ignored = ignored
-        measured = next((i for i, each in enumerate(entries) if isinstance(each, Usage)), None)
+        measured = next(
+            (i for i, each in enumerate(entries) if isinstance(each, CallTokens)), None
+        )
         self._is_measured = measured is not None
         self._tokens_first = not any(map(_is_by_model, entries[:measured]))
         self._found: list[Message] = []
         self._open: int | None = None  # position of the model call that takes more items
         self._last: int | None = None  # position of the last model call without tokens
-        self._next: Usage | None = None  # tokens of the model call that comes
+        self._next: CallTokens | None = None  # tokens of the model call that comes
 
     def messages(self) -> Iterator[Message]:
         for entry in self._entries:
-            if isinstance(entry, Usage):
+            if isinstance(entry, CallTokens):
                 self._measure(entry)
             elif isinstance(entry, TurnEnd):
                 self._end_turn()
@@ -77,7 +79,7 @@ class _Calls:
         pieces = [*call.pieces, *message.pieces]
         self._found[self._open] = replace(call, pieces=pieces, time_ns=time)
 
-    def _measure(self, usage: Usage) -> None:
+    def _measure(self, usage: CallTokens) -> None:
         self._open = None
         if self._tokens_first:
             self._ignored[_UNPLACED] += self._next is not None
@@ -87,7 +89,7 @@ class _Calls:
         else:
             self._set_tokens(usage)
 
-    def _set_tokens(self, usage: Usage) -> None:
+    def _set_tokens(self, usage: CallTokens) -> None:
         if self._last is not None:
             call = self._found[self._last]
             self._found[self._last] = replace(call, usage=dict(usage.tokens))
@@ -98,5 +100,5 @@ class _Calls:
         self._open = self._last = self._next = None
 
 
-def _is_by_model(entry: Entry) -> bool:
+def _is_by_model(entry: SessionEntry) -> bool:
     return isinstance(entry, Message) and entry.role == "assistant"

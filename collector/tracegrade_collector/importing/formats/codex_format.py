@@ -16,7 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from tracegrade_collector.importing.formats.codex_calls import Entry, TurnEnd, Usage, joined_calls
+from tracegrade_collector.importing.formats.codex_calls import (
+    CallTokens,
+    SessionEntry,
+    TurnEnd,
+    joined_calls,
+)
 from tracegrade_collector.importing.formats.codex_items import failure_in, read_item
 from tracegrade_collector.importing.formats.session_part import session_part
 from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
@@ -107,8 +112,9 @@ class _Session:
         self._is_fork = False
         self._model: str | None = None
         self._totals: Any = None
+        self._has_records = False  # of tokens; newer versions repeat them as events
         self._failures: dict[str, str] = {}
-        self._entries: list[tuple[int | None, Entry]] = []
+        self._entries: list[tuple[int | None, SessionEntry]] = []
 
     def add(self, line: int, record: JsonObject) -> None:
         """Take a line in any of its forms."""
@@ -148,7 +154,7 @@ class _Session:
             system=_text(guide, "text") if isinstance(guide, dict) else None,
         )
 
-    def _own_entries(self) -> Iterator[Entry]:
+    def _own_entries(self) -> Iterator[SessionEntry]:
         """Yield the entries after the history that a fork has copied."""
         last_copy = (self._start_ns or 0) + _COPY_NS if self._is_fork else 0
         for time, entry in self._entries:
@@ -177,6 +183,7 @@ class _Session:
         elif kind == "turn_context":
             self._model = _text(payload, "model") or self._model
         elif kind == "token_usage_record":
+            self._has_records = True
             self._add_usage(payload.get("usage"), time)
         elif kind == "event_msg":
             self._add_event(payload, time)
@@ -211,19 +218,17 @@ class _Session:
 
     def _add_count(self, info: Any, time: int | None) -> None:
         """Take the tokens of a model call; Codex repeats them when only limits have changed."""
-        if not isinstance(info, dict) or info.get("total_token_usage") == self._totals:
+        if self._has_records or not isinstance(info, dict):
+            return
+        if info.get("total_token_usage") == self._totals:
             return
         self._totals = info.get("total_token_usage")
         self._add_usage(info.get("last_token_usage"), time)
 
     def _add_usage(self, usage: Any, time: int | None) -> None:
         tokens = read_usage(usage)
-        if any(tokens.values()) and not self._repeats(Usage(tokens)):
-            self._entries.append((time, Usage(tokens)))
-
-    def _repeats(self, usage: Usage) -> bool:
-        """Return whether the entry before tells the same; newer versions write both forms."""
-        return bool(self._entries) and self._entries[-1][1] == usage
+        if any(tokens.values()):
+            self._entries.append((time, CallTokens(tokens)))
 
 
 def _text(value: JsonObject, key: str) -> str | None:

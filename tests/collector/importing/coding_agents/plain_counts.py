@@ -1,6 +1,6 @@
 """Counts of a coding agent's session file, read plainly: what a lake must hold of it.
 
-    python tests/collector/importing/plain_counts.py FORMAT FILE
+    python tests/collector/importing/coding_agents/plain_counts.py FORMAT FILE
 
 This knows nothing of the importers, so it finds what they lose or count twice.
 """
@@ -47,8 +47,9 @@ def codex_counts(file: Path) -> Counter[str]:
         if row["type"] != "response_item":
             continue
         counts["calls"] += kind in CODEX_CALLS
-        counts["thoughts"] += kind == "reasoning" and bool(item["summary"] or item.get("content"))
-        counts["texts"] += kind == "message" and item["role"] == "assistant"
+        thinks = kind == "reasoning" and bool(item["summary"] or item.get("content"))
+        speaks = kind == "message" and item["role"] == "assistant"
+        counts["thoughts and texts"] += thinks or speaks
         counts["failed calls"] += str(kind).endswith("_output") and codex_failed(item)
     return +counts
 
@@ -66,7 +67,8 @@ COUNTS: dict[str, Callable[[Path], Counter[str]]] = {"codex": codex_counts}
 
 IN_LAKE = {
     "calls": "SELECT count(*) FROM steps WHERE tool_name IS NOT NULL AND kind != 'observation'",
-    "failed calls": "SELECT count(*) FROM steps WHERE status = 'error' AND kind != 'observation'",
+    "failed calls": "SELECT count(*) FROM raw_spans WHERE status_code = 'ERROR'",
+    "thoughts and texts": "SELECT count(*) FROM steps WHERE kind IN ('thought', 'answer')",
     "input tokens": "SELECT sum(input_tokens) FROM trajectories",
     "output tokens": "SELECT sum(output_tokens) FROM trajectories",
 }

@@ -153,6 +153,25 @@ def test_tokens_before_the_items_belong_to_them(folder: Path) -> Scene:
 
 
 @built_together
+def test_records_of_tokens_count_once(folder: Path) -> Scene:
+    """The newest versions write a record, and after the results an event that repeats it."""
+    usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
+    rows = [
+        *(meta(), turn(1), message(1, "user", "Look."), call(2, 1)),
+        line(2, "token_usage_record", {"turn_id": "t", "response_id": "r", "usage": usage}),
+        *(result(3, 1, "a"), tokens(3, 10, 5, 15), message(4, "assistant", "Seen.")),
+        line(4, "token_usage_record", {"turn_id": "t", "response_id": "s", "usage": usage}),
+        tokens(4, 10, 5, 30),
+    ]
+    outcome = yield imported(folder, written_lines(folder, rows))
+
+    assert outcome.imported.ignored == {}
+    assert outcome.rows(
+        "SELECT llm_call_count, input_tokens, output_tokens FROM trajectories"
+    ) == [(2, 20, 10)]
+
+
+@built_together
 def test_calls_of_one_answer_are_parallel(folder: Path) -> Scene:
     """Each has its own result, whichever came first."""
     rows = [
