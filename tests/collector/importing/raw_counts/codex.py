@@ -1,0 +1,59 @@
+"""Counts a rollout of Codex that was not forked."""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.collector.importing.raw_counts import RunCounts
+
+Row = dict[str, Any]
+
+CALLS = ("function_call", "custom_tool_call", "local_shell_call", "web_search_call")
+EXIT_CODE = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d+)$", re.MULTILINE)
+ERRORS = ("unsupported ", "failed to parse function arguments", "aborted", "exec_command failed")
+
+
+def raw_counts(path: Path) -> RunCounts:
+    """Return the counts of one file."""
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    items = [row["payload"] for row in rows if row["type"] == "response_item"]
+    plans = [each.get("call_id") for each in items if each.get("name") == "update_plan"]
+    calls = [each for each in items if each["type"] in CALLS and each.get("call_id") not in plans]
+    results = [each for each in items if each["type"].endswith("_output")]
+    tokens = _tokens([row["payload"] for row in rows if row["type"] == "event_msg"])
+    return RunCounts(
+        runs=1,
+        calls=len(calls),
+        failed_calls=sum(_failed(each) for each in results if each["call_id"] not in plans),
+        answers=sum(map(_is_answer, items, [*items[1:], {}])),
+        input_tokens=sum(each["input_tokens"] for each in tokens),
+        output_tokens=sum(each["output_tokens"] for each in tokens),
+    )
+
+
+def _is_answer(item: Row, after: Row) -> bool:
+    """Return whether the model said this last, before the user or the end."""
+    speaks = item["type"] == "message" and item["role"] == "assistant"
+    return speaks and after.get("role") in (None, "user", "developer") and _is_message(after)
+
+
+def _is_message(item: Row) -> bool:
+    return item.get("type", "message") == "message"
+
+
+def _tokens(events: Sequence[Row]) -> list[Row]:
+    """Return the tokens of each model call; repeated events have the same totals."""
+    infos = [each["info"] for each in events if each["type"] == "token_count" and each["info"]]
+    of_total = {json.dumps(each["total_token_usage"]): each["last_token_usage"] for each in infos}
+    return list(of_total.values())
+
+
+def _failed(item: Row) -> bool:
+    """Return whether an output tells an exit code that is not 0, or one of Codex's errors."""
+    text = item["output"] if isinstance(item["output"], str) else json.dumps(item["output"])
+    if text.startswith('{"output"'):
+        return json.loads(text).get("metadata", {}).get("exit_code", 0) != 0
+    found = EXIT_CODE.search(text.partition("Output:\n")[0])
+    return bool(found and int(found[1])) or text.startswith(ERRORS)
