@@ -24,6 +24,7 @@ EXPORTS: Final = {
     "tau2-results": "tau2-bench",
     "claude-code-exports": "Claude Code",
     "codex-exports": "Codex",
+    "harbor-exports": "Harbor",
     "chat-logs": "logs of chats",
 }
 """Pages about importing records of other tools, with the kind of record."""

@@ -12,8 +12,10 @@ from typing import Any, Final, NamedTuple
 from tracegrade_collector.encoding.otlp_files import SIGNAL_OF_KEY, read_parts
 from tracegrade_collector.importing.chat import ROLES
 from tracegrade_collector.importing.formats import (
+    atif_format,
     claude_code_format,
     codex_format,
+    harbor_format,
     inspect_format,
     jaeger_format,
     langfuse_format,
@@ -31,6 +33,7 @@ from tracegrade_collector.importing.source import READ_ERRORS, open_plain
 from tracegrade_collector.importing.tables import PARQUET_MAGIC, first_row
 
 HEAD_BYTES: Final = 4096
+NO_FOLDER: Final = "a folder, but no job or trial of Harbor; name its files instead"
 PROBED_RECORDS: Final = 20
 """Broken ones at a file's beginning are passed over."""
 
@@ -49,6 +52,9 @@ class Sample(NamedTuple):
 
     roles: Mapping[str, str] = ROLES
     """By the names that messages have for them."""
+
+    folder: Path | None = None
+    """The folder, where it is no file."""
 
 
 class ImportFormat(NamedTuple):
@@ -107,6 +113,12 @@ FORMATS: Final = (
         claude_code_format.read,
     ),
     ImportFormat("codex", lambda sample: codex_format.fits(sample.record), codex_format.read),
+    ImportFormat("atif", lambda sample: atif_format.fits(sample.record), atif_format.read),
+    ImportFormat(
+        "harbor",
+        lambda sample: sample.folder is not None and harbor_format.fits(sample.folder),
+        harbor_format.read,
+    ),
     ImportFormat(
         "messages",
         lambda sample: message_format.fits(sample.record, sample.paths, sample.roles),
@@ -130,6 +142,9 @@ def read_file(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
         return
     try:
         format_ = _format(path, reading)
+        if path.is_dir() and format_.name != harbor_format.FORMAT:
+            yield ImportPart(str(path), fault=NO_FOLDER)
+            return
         if format_.name != message_format.FORMAT and (options := reading.of_chats()):
             note = f"read as {format_.name}, which {', '.join(options)} does not affect"
             yield ImportPart(str(path), notes=[note])
@@ -148,6 +163,8 @@ def _format(path: Path, reading: ReadOptions) -> ImportFormat:
 
 def _sample(path: Path, reading: ReadOptions) -> Sample:
     paths, roles = reading.paths, known_roles(reading.roles)
+    if path.is_dir():
+        return Sample(b"", None, paths, roles, path)
     with open_plain(path) as file:
         head = file.peek(HEAD_BYTES)[:HEAD_BYTES]
         if head.startswith(PARQUET_MAGIC):

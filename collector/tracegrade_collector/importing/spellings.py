@@ -1,7 +1,7 @@
 """Values that providers and tools write under several names, and as several types."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 TEXT_TYPES: Final = ("text", "input_text", "output_text")
@@ -46,3 +46,13 @@ def quoted_word(name: Any) -> str:
     words = name.replace("_", " ").replace("-", " ").split() if isinstance(name, str) else []
     plain = bool(words) and all(map(str.isalnum, words)) and len(name) <= 40
     return f"'{name}'" if plain else "unknown"
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    """Return an object unchanged, and an empty one for any other value."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: Any) -> Sequence[Any]:
+    """Return a list unchanged, and an empty one for any other value."""
+    return value if isinstance(value, list) else ()

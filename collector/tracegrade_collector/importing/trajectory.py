@@ -22,6 +22,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from tracegrade import names
 from tracegrade_collector.importing.open_calls import OpenCall, OpenCalls
+from tracegrade_collector.importing.scores import COST
 from tracegrade_collector.importing.spellings import joined
 
 SCOPE: Final = "tracegrade.import"
@@ -96,6 +97,12 @@ class Message:
     model: str | None = None
     usage: dict[str, int] = field(default_factory=dict)
     """Tokens, by attribute of the GenAI conventions."""
+
+    cost_usd: float | None = None
+    """Stated cost of the model call."""
+
+    by_model: bool = True
+    """Whether a model wrote it; false where a program requested the calls."""
 
 
 @dataclass(frozen=True)
@@ -233,7 +240,9 @@ class _Writer:
                 elif isinstance(piece, Plan):
                     yield self._plan(piece, f"{index}.{number}", message, before)
             if message.role == "assistant":
-                yield self._chat(message, index, before)
+                if message.by_model:
+                    yield self._chat(message, index, before)
+                self._open_calls(message, index)
             elif message.role == "user":
                 self._hear(message)
         yield self._root(start, synthetic=synthetic)
@@ -274,15 +283,19 @@ class _Writer:
         _set(set_, names.OUTPUT_MESSAGES, _json(output))
         for key, tokens in message.usage.items():
             _set(set_, key, tokens)
+        _set(set_, COST, message.cost_usd)
         self._mark_synthetic(span, synthetic=message.time_ns is None)
         self._is_first_call = False
         self._input = [_EARLIER_INPUT for _ in self._input]
         self._user_texts = []
+        return span
+
+    def _open_calls(self, message: Message, index: int) -> None:
+        """Remember the message's calls until their results come."""
         for number, piece in enumerate(message.pieces):
             if isinstance(piece, ToolCall):
                 part, synthetic = f"call.{index}.{number}", message.time_ns is None
                 self._open.add(index, OpenCall(*piece, part, self._now, synthetic))
-        return span
 
     def _plan(self, plan: Plan, part: str, message: Message, at: int) -> Span:
         span = self._span(names.PLAN, f"plan.{part}", at, at)
@@ -409,12 +422,14 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _set(attributes: Any, key: str, value: str | int | None) -> None:
+def _set(attributes: Any, key: str, value: str | float | None) -> None:
     """Add an attribute; None adds nothing."""
     if value is None:
         return
     entry: KeyValue = attributes.add(key=key)
     if isinstance(value, int):
         entry.value.int_value = value
+    elif isinstance(value, float):
+        entry.value.double_value = value
     else:
         entry.value.string_value = value

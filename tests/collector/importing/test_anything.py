@@ -16,6 +16,7 @@ WORDS = [
     *("arguments", "parts", "functionCall", "toolResult", "thinking", "summary", "reasoning"),
     *("steps", "thought", "action", "observation", "task_id", "trial", "success", "time"),
     *("usage", "input_tokens", "message", "sessionId", "isSidechain", "tool_use", "tool_result"),
+    *("schema_version", "ATIF-v1.7", "source", "agent", "metrics", "tool_call_id", "results"),
     *("user", "assistant", "tool", "ai", "```", "", "1e400", "9" * 400, "\x00", "\ud800", "[1]"),
 ]
 
@@ -31,7 +32,9 @@ def anything(random: Random, depth: int = 0) -> Any:
     return {random.choice(WORDS): anything(random, depth + 1) for _ in range(random.randint(0, 6))}
 
 
-@pytest.mark.parametrize("format_", ["auto", "messages", "claude-code", "codex", "verdicts"])
+@pytest.mark.parametrize(
+    "format_", ["auto", "messages", "claude-code", "codex", "atif", "verdicts"]
+)
 def test_nothing_stops_an_import(tmp_path: Path, format_: str) -> None:
     """Known names in the wrong places, values of any type: read or named, never an exception."""
     random = Random(1)  # noqa: S311 - no secret

@@ -15,12 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.importing.chat import read_messages
-from tracegrade_collector.importing.formats.inspect_sample import (
-    LoggedSample,
-    MessageFacts,
-    as_list,
-    as_object,
-)
+from tracegrade_collector.importing.formats.inspect_sample import LoggedSample, MessageFacts
 from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
 from tracegrade_collector.importing.records import (
     MAX_RECORD_BYTES,
@@ -30,7 +25,7 @@ from tracegrade_collector.importing.records import (
 )
 from tracegrade_collector.importing.scores import JUDGE, success_verdict
 from tracegrade_collector.importing.source import open_plain, source_of
-from tracegrade_collector.importing.spellings import as_text
+from tracegrade_collector.importing.spellings import as_list, as_object, as_text
 from tracegrade_collector.importing.times import nanoseconds
 from tracegrade_collector.importing.trajectory import (
     Message,

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.importing.records import JsonObject
-from tracegrade_collector.importing.spellings import as_text, block_text
+from tracegrade_collector.importing.spellings import as_list, as_object, as_text, block_text
 from tracegrade_collector.importing.times import nanoseconds
 from tracegrade_collector.importing.usage import read_usage
 
@@ -140,16 +140,6 @@ class LoggedSample:
         if isinstance(value, dict):
             return {key: self._attached(value[key]) for key in value}
         return value
-
-
-def as_object(value: Any) -> dict[str, Any]:
-    """Return an object unchanged, and an empty one for any other value."""
-    return value if isinstance(value, dict) else {}
-
-
-def as_list(value: Any) -> Sequence[Any]:
-    """Return a list unchanged, and an empty one for any other value."""
-    return value if isinstance(value, list) else ()
 
 
 def _first_message(output: JsonObject) -> dict[str, Any]:
