@@ -1,5 +1,6 @@
 """ATIF trajectories made by hand, which tests of several formats import."""
 
+from collections.abc import Sequence
 from typing import Any
 
 Row = dict[str, Any]
@@ -22,13 +23,13 @@ def user(message: Any, **fields: Any) -> Row:
     return {"source": "user", "message": message, **fields}
 
 
-def agent(message: Any = "", *calls: Row, results: list[Row] | None = None, **fields: Any) -> Row:
+def agent(message: Any = "", *calls: Row, results: Sequence[Any] | None = None, **fields: Any) -> Row:
     """Return a step of the agent, with its calls and their results."""
     step: Row = {"source": "agent", "message": message, **fields}
     if calls:
         step["tool_calls"] = list(calls)
     if results is not None:
-        step["observation"] = {"results": results}
+        step["observation"] = {"results": list(results)}
     return step
 
 

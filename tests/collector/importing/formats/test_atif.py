@@ -169,7 +169,7 @@ def test_images_are_counted_and_texts_next_to_them_read(tmp_path: Path) -> None:
 
 def test_tokens_that_a_prompt_cannot_hold_are_added(tmp_path: Path) -> None:
     """Harbor's file of Claude Code leaves tokens written to the cache out of the prompt's."""
-    metrics = {"prompt_tokens": 12, "cached_tokens": 10}
+    metrics: Row = {"prompt_tokens": 12, "cached_tokens": 10}
     metrics["extra"] = {"cache_creation_input_tokens": 5}
     steps = [agent("a", metrics=metrics), agent("b", metrics=metrics | {"prompt_tokens": 15})]
     spans = imported(tmp_path, written(tmp_path, document(*steps))).spans()
