@@ -70,7 +70,9 @@ def collect(  # noqa: PLR0913, PLR0917 - one parameter per option
 
 
 def import_(  # noqa: PLR0913, PLR0917 - one parameter per option
-    files: Annotated[list[Path], typer.Argument(help="Files, gzipped or not, or folders of Harbor's jobs.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="Files, gzipped or not, or folders of Harbor's jobs.")
+    ],
     lake: LakePath,
     format_: Annotated[
         str, typer.Option("--format", help="otlp, messages, verdicts, …; auto detects it.")

@@ -95,14 +95,14 @@ def runs_in(run: AtifRun) -> Iterator[AtifRun]:
 
 
 def trajectory_of(
-    run: AtifRun, origin: RunOrigin, place: str, ignored: Counter[str]
+    run: AtifRun, origin: RunOrigin, location: str, ignored: Counter[str]
 ) -> Trajectory:
     """Return the run that a trajectory and its continuations are.
 
     Args:
         run: The trajectory.
         origin: Makes the ids.
-        place: For people who look at the spans.
+        location: For people who look at the spans.
         ignored: Counts what is left out, by reason.
     """
     agent = as_object(run.document.get("agent"))
@@ -114,7 +114,7 @@ def trajectory_of(
             ignored["totals of trajectories whose steps have no tokens"] += 1
     return Trajectory(
         origin,
-        place,
+        location,
         steps.messages,
         release=release_of(agent),
         agent=text_of(agent, "name"),

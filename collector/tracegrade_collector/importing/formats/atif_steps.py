@@ -2,7 +2,7 @@
 
 A step of the agent is a message of the model, then the results of its calls. A step that the
 agent's program took without a model (`llm_call_count` 0) has only calls. Steps that were copied
-from an earlier trajectory are no new ones: of them only the prompts of a first document are read.
+from an earlier trajectory are not new: only the prompts among them, in a first document, are read.
 """
 
 import math

@@ -7,7 +7,7 @@ and the trial's outcome.
 
 A trial that ended with an exception counts as Harbor counts it: with its reward if the agent is
 the cause (time, length, exit code). Else the cause is the infrastructure: the trial is kept as
-`invalid`, which is no attempt, and its reward is no verdict. Layout of Harbor 0.26 (October 2026),
+`invalid`, which is not an attempt, and its reward is not a verdict. Layout of Harbor 0.26 (October 2026),
 whose jobs of February 2026 are read as well.
 """
 
@@ -67,7 +67,7 @@ _NOT_OF_AGENT: Final = frozenset(
         *("DspyImportError", "MissingExtraError", "RegradeError", "CancelledError"),
     }
 )
-"""Exceptions after which Harbor counts no reward, if the result does not say so itself."""
+"""Exceptions after which Harbor counts no reward, unless the result has `reward_valid`."""
 
 _REWARD: Final = "reward"
 _FOLDERS: Final = ("agent", "verifier", "steps")
@@ -274,8 +274,8 @@ def _sub_agent_part(trial: _Trial, position: int, run: AtifRun) -> ImportPart:
     if not is_trajectory(run.document):
         return ImportPart(location, fault=NO_TRAJECTORY)
     try:
-        place = f"{trial.name}:{run.position}"
-        return _part(location, trajectory_of(run, origin, place, ignored), ignored)
+        found = trajectory_of(run, origin, f"{trial.name}:{run.position}", ignored)
+        return _part(location, found, ignored)
     except RecursionError:
         return ImportPart(location, fault=TOO_DEEP)
 

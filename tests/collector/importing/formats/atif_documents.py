@@ -23,7 +23,9 @@ def user(message: Any, **fields: Any) -> Row:
     return {"source": "user", "message": message, **fields}
 
 
-def agent(message: Any = "", *calls: Row, results: Sequence[Any] | None = None, **fields: Any) -> Row:
+def agent(
+    message: Any = "", *calls: Row, results: Sequence[Any] | None = None, **fields: Any
+) -> Row:
     """Return a step of the agent, with its calls and their results."""
     step: Row = {"source": "agent", "message": message, **fields}
     if calls:

@@ -127,7 +127,7 @@ def test_a_sub_agent_is_a_run_of_the_conversation(folder: Path) -> Scene:
 
 @built_together
 def test_a_step_without_a_model_call_has_only_calls(folder: Path) -> Scene:
-    """A program that dispatches calls is no model: it makes no answer and no tokens."""
+    """A program that dispatches calls is not a model: it makes no answer and no tokens."""
     step = agent("By rule.", call(1, "route"), results=[result(1, "left")], llm_call_count=0)
     outcome = yield imported(folder, written(folder, document(user("Go."), step, agent("Left."))))
 

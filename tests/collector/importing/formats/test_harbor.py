@@ -205,7 +205,7 @@ def test_broken_files_of_a_trial_cost_themselves(tmp_path: Path) -> None:
 
 
 def test_other_folders_are_named(tmp_path: Path) -> None:
-    """A folder that is no job costs itself, whatever format is named."""
+    """Any other folder costs itself, under each format."""
     for format_ in ("auto", "harbor", "otlp"):
         place = tmp_path / format_
         (place / "sub").mkdir(parents=True)
