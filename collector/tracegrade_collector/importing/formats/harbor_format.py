@@ -7,8 +7,8 @@ and the trial's outcome.
 
 A trial that ended with an exception counts as Harbor counts it: with its reward if the agent is
 the cause (time, length, exit code). Else the cause is the infrastructure: the trial is kept as
-`invalid`, which is not an attempt, and its reward is not a verdict. Layout of Harbor 0.26 (October 2026),
-whose jobs of February 2026 are read as well.
+`invalid`, which is not an attempt, and its reward is not a verdict. Layout of Harbor 0.26 of
+October 2026; jobs of February 2026 are read as well.
 """
 
 from collections import Counter

@@ -8,8 +8,8 @@ side said in it and with its calls.
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tracegrade_collector.importing.formats.inspect_sample import as_list, as_object
 from tracegrade_collector.importing.records import JsonObject
+from tracegrade_collector.importing.spellings import as_list, as_object
 
 _SIDES: Final = (("agent", "assistant"), ("user", "user"))
 

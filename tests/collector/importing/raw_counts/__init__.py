@@ -20,6 +20,7 @@ class RunCounts(NamedTuple):
     input_tokens: int = 0
     output_tokens: int = 0
     successes: int = 0
+    thoughts: int = 0
 
     def plus(self, other: "RunCounts") -> "RunCounts":
         """Return the sums."""

@@ -10,9 +10,11 @@ def lake_counts(outcome: Outcome) -> RunCounts:
         "SELECT count(*) FILTER (kind = 'tool_call'), "
         "count(*) FILTER (kind = 'tool_call' AND status = 'error'), "
         "count(*) FILTER (kind = 'answer'), "
-        "coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0) FROM steps"
+        "coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0), "
+        "count(*) FILTER (kind = 'thought') FROM steps"
     )
     (runs,) = outcome.rows(
         "SELECT count(*), count(*) FILTER (outcome = 'success') FROM trajectories"
     )
-    return RunCounts._make(map(int, (runs[0], *steps, runs[1])))
+    *counted, thoughts = steps
+    return RunCounts._make(map(int, (runs[0], *counted, runs[1], thoughts)))

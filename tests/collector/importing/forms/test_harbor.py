@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.collector.importing.formats.atif_documents import (
+from tests.collector.importing.forms.atif_documents import (
     Row,
     agent,
     call,

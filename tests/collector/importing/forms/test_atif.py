@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.collector.importing.formats.atif_documents import (
+from tests.collector.importing.forms.atif_documents import (
     Row,
     agent,
     at,
@@ -16,7 +16,9 @@ from tests.collector.importing.formats.atif_documents import (
     user,
 )
 from tests.collector.importing.imports import imported, written, written_lines
-from tests.collector.importing.raw_counts import counts_in_file, counts_in_lake
+from tests.collector.importing.raw_counts import RunCounts
+from tests.collector.importing.raw_counts.atif import raw_counts
+from tests.collector.importing.raw_counts.lake import lake_counts
 from tests.collector.importing.together import Scene
 from tests.scenes import built_together
 
@@ -183,11 +185,11 @@ def test_a_lake_holds_what_plain_code_counts(folder: Path) -> Scene:
     files = [written(folder, each, f"{n}.json") for n, each in enumerate(several())]
     outcome = yield imported(folder, *files)
 
-    counted = [counts_in_file("atif", file) for file in files]
-    assert counts_in_lake(outcome.built) == {
-        kind: sum(each[kind] for each in counted) for kind in counted[0]
-    }
-    assert sum(each["failed calls"] for each in counted) == 1
+    raw = RunCounts()
+    for file in files:
+        raw = raw.plus(raw_counts(file))
+    assert lake_counts(outcome) == raw
+    assert raw.failed_calls == 1
 
 
 def test_a_long_run_is_read_whole(tmp_path: Path) -> None:
