@@ -220,6 +220,7 @@ def test_counts_of_the_raw_file_are_those_of_the_lake(tmp_path: Path, size: int)
         30 * size * (size + 1),
         11 * size * (size + 1),
         size,
+        size * (size + 1),
     )
 
 

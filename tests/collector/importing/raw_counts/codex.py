@@ -30,6 +30,7 @@ def raw_counts(path: Path) -> RunCounts:
         answers=sum(map(_is_answer, items, [*items[1:], {}])),
         input_tokens=sum(each["input_tokens"] for each in tokens),
         output_tokens=sum(each["output_tokens"] for each in tokens),
+        thoughts=sum(map(_is_thought, items)),
     )
 
 
@@ -37,6 +38,12 @@ def _is_answer(item: Row, after: Row) -> bool:
     """Return whether the model said this last, before the user or the end."""
     speaks = item["type"] == "message" and item["role"] == "assistant"
     return speaks and after.get("role") in (None, "user", "developer") and _is_message(after)
+
+
+def _is_thought(item: Row) -> bool:
+    """Return whether an item has a thought in words, which most models encrypt."""
+    parts = [*(item.get("summary") or []), *(item.get("content") or [])]
+    return item["type"] == "reasoning" and any(each.get("text") for each in parts)
 
 
 def _is_message(item: Row) -> bool:

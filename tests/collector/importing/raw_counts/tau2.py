@@ -42,4 +42,10 @@ def _of_simulation(simulation: dict[str, Any]) -> RunCounts:
         input_tokens=sum(each.get("prompt_tokens", 0) for each in tokens),
         output_tokens=sum(each.get("completion_tokens", 0) for each in tokens),
         successes=int(reward == 1 and is_attempt),
+        thoughts=sum(bool(_thought(each)) for each in by_agent),
     )
+
+
+def _thought(message: dict[str, Any]) -> Any:
+    """Return what the model thought before a message, as LiteLLM returned it."""
+    return ((message.get("raw_data") or {}).get("message") or {}).get("reasoning_content")
