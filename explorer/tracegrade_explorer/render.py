@@ -19,7 +19,7 @@ from tracegrade_harness.kills.folder import kill_styles
 from tracegrade_queries.engine.csv_cells import as_json
 from tracegrade_scoring.pictures.small import bar, strip, track
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.page import SCHEMES, colors, environment, style
+from tracegrade_scoring.rendering.page import dark_colors, environment, style
 from tracegrade_scoring.rendering.sheet import csv_text
 from tracegrade_scoring.timeline.cards.json_text import marked_json
 from tracegrade_scoring.timeline.html import run_styles
@@ -31,15 +31,18 @@ REFRESH_SECS: Final = 10
 PAGES: Final = (
     ("/", "Now", "g n"),
     ("/runs", "Runs", "g r"),
-    ("/conversations", "Conversations", "g c"),
     ("/releases", "Releases", "g e"),
-    ("/issues", "Issues", "g i"),
-    ("/alerts", "Alerts", "g a"),
     ("/tasks", "Tasks", "g t"),
     ("/money", "Money", "g m"),
     ("/sql", "SQL", "g s"),
 )
-"""Entries of the menu: address, name, keys. Tasks and releases link trends, lists the search."""
+"""Names in the top bar: address, name, keys; a phone folds all but the first three."""
+MORE_PAGES: Final = (
+    ("/conversations", "Conversations", "g c"),
+    ("/issues", "Issues", "g i"),
+    ("/alerts", "Alerts", "g a"),
+)
+"""Entries folded under "More". Tasks and releases link trends, lists the search."""
 
 
 @cache
@@ -53,7 +56,9 @@ def templates() -> Environment:
         ago=ago, duration=words.duration, lines=_lines, marked=marked_json, query=_query,
         time=_time,
     )  # fmt: skip
-    made.globals.update(bars=bar, link=links, strip=strip, pages=PAGES, tracks=track)
+    made.globals.update(
+        bars=bar, link=links, strip=strip, pages=PAGES, more_pages=MORE_PAGES, tracks=track,
+    )  # fmt: skip
     return made
 
 
@@ -147,7 +152,13 @@ def render_error(error_page: ErrorPage) -> bytes:
         )
         for position in range(len(error_page.pairs))
     ]
-    view = {**error_page._asdict(), "without": without, "labeler": "", "firing": 0}
+    view = {
+        **error_page._asdict(),
+        "without": without,
+        "labeler": "",
+        "firing": 0,
+        "snapshot": None,
+    }
     return template.render(view).encode("utf-8", "replace")
 
 
@@ -155,9 +166,7 @@ def render_error(error_page: ErrorPage) -> bytes:
 def style_sheet() -> bytes:
     """Return the style sheet of all pages: that of the reports, then our own."""
     own = (files(PACKAGE) / "static" / "app.css").read_text("utf-8")
-    chosen = "\n".join(
-        colors(scheme).replace(":root", f":root[data-scheme={scheme}]", 1) for scheme in SCHEMES
-    )
+    chosen = dark_colors(":root[data-scheme=dark]")
     whole = "\n".join(
         (str(style()), *run_styles(), *kill_styles(), own, f"@media screen {{\n{chosen}\n}}")
     )

@@ -305,13 +305,16 @@ def test_a_reader_chooses_the_colors_without_javascript(browser: Browser, base: 
     with watched(browser, base("sample"), java_script_enabled=False, color_scheme="light") as seen:
         seen.open("/runs?agent=files&sort=-tsa")
         light = seen.page.evaluate(ground)
+        seen.page.locator(".more > summary").click()
         follow(seen.page.get_by_role("button", name="dark"))
         assert seen.page.url.endswith("/runs?agent=files&sort=-tsa")
         seen.open(f"/runs/{LOOPED}")
         dark = seen.page.evaluate(ground)
         seen.page.emulate_media(color_scheme="dark")
+        seen.page.locator(".more > summary").click()
         follow(seen.page.get_by_role("button", name="light"))
         assert seen.page.evaluate(ground) == light != dark
+        seen.page.locator(".more > summary").click()
         follow(seen.page.get_by_role("button", name="as the system"))
         assert seen.page.evaluate(ground) == dark
 

@@ -112,6 +112,7 @@
     link.remove();
   };
 
+  const closeMore = () => one(".more")?.removeAttribute("open");
   const help = () => {
     const keys = one("#keys");
     keys?.[keys.open ? "close" : "showModal"]();
@@ -235,6 +236,7 @@
     if (holdsControl && enters) event.target.closest("textarea")?.form.requestSubmit();
     if (holdsControl || event.altKey) return;
     if (enters && event.target.matches("#save-as")) { event.preventDefault(); follow("#save-as + button"); }
+    if (event.key === "Escape") closeMore();
     const field = event.target.closest("input:not([type=checkbox], [type=radio]), select, textarea");
     if (field && event.key === "Escape") field.blur();
     if (field || (one("#keys")?.open && event.key !== "?")) return;
@@ -251,6 +253,7 @@
 
   const ACTS = { help, copy, close: help, "next-finding": KEYS.e, "next-difference": KEYS.n };
   document.addEventListener("click", (event) => {
+    if (!event.target.closest(".more")) closeMore();
     const button = event.target.closest("[data-act]");
     if (button) ACTS[button.dataset.act]();
     const name = one("#q") && event.target.closest(".tree code");
@@ -261,9 +264,7 @@
       fetchText(link);
     }
   });
-  document.addEventListener("change", (event) => {
-    if (event.target.matches("[data-mark]")) noteMark(event.target);
-  });
+  document.addEventListener("change", ({ target }) => { if (target.matches("[data-mark]")) noteMark(target); });
   one("#marked")?.addEventListener("submit", (event) => { event.preventDefault(); compare(); });
 
   // What has come in; nothing moves until the reader asks.
@@ -283,16 +284,15 @@
   if (one("[data-address]")) history.replaceState(null, "", one("[data-address]").href);
   for (const field of all("[data-completed]")) complete(field);
   for (const button of all("[data-act][hidden]")) button.hidden = false;
-  if (all("[data-mark]").length) paintMarks();
+  paintMarks();
   if (matchMedia("(max-width: 60rem)").matches) one("details.facets")?.removeAttribute("open");
   for (const link of all("header.site nav a:not(.brand)")) {
-    const path = new URL(link.href).pathname;
-    if (path === "/" ? location.pathname === "/" : location.pathname.startsWith(path)) link.setAttribute("aria-current", "page");
+    if (link.pathname === "/" ? location.pathname === "/" : location.pathname.startsWith(link.pathname)) link.ariaCurrent = "page";
   }
   // Steps far below are laid out late, so an anchor is only right once they are.
   addEventListener("load", () => {
-    const place = location.hash && document.getElementById(location.hash.slice(1));
-    if (!place || !place.matches("[data-row]")) return;
+    const place = document.getElementById(location.hash.slice(1));
+    if (!place?.matches("[data-row]")) return;
     place.querySelector(":scope > details")?.setAttribute("open", "");
     requestAnimationFrame(() => show(place));
   });

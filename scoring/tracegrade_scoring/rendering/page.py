@@ -20,7 +20,6 @@ from tracegrade.terminal.visible import visible, visible_text
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.html_table import text_table
 
-SCHEMES: Final = ("light", "dark")
 RunPage: TypeAlias = Callable[[str], str]
 """Returns the address of the page of a trajectory; '' if it has none."""
 
@@ -93,14 +92,15 @@ def page_template(package: str, run_page: RunPage = no_page, **known: Any) -> Te
 
 def style() -> Markup:
     """Return the style sheet of all pages, in the colors of the reader's system."""
-    dark = f"@media screen and (prefers-color-scheme: dark) {{\n{colors('dark')}}}\n"
-    text = colors("light") + dark + _own_file("page.css")
+    dark = dark_colors(":root:not([data-scheme=light])")
+    in_the_dark = f"@media screen and (prefers-color-scheme: dark) {{\n{dark}}}\n"
+    text = _own_file("light.css") + in_the_dark + _own_file("page.css")
     return Markup(text)  # noqa: S704 - our own files
 
 
-def colors(scheme: str) -> str:
-    """Return the rule that gives each color of the style sheet its value in one of `SCHEMES`."""
-    return _own_file(f"{scheme}.css")
+def dark_colors(selector: str) -> str:
+    """Return the rule that gives each color of the style sheet its dark value."""
+    return _own_file("dark.css").replace(":root", selector, 1)
 
 
 def _own_file(name: str) -> str:

@@ -20,6 +20,7 @@ from tracegrade_explorer.app import PAGES, Labeling
 from tracegrade_explorer.labels import writer
 from tracegrade_explorer.labels.people import everybody_is
 from tracegrade_explorer.labels.writer import LabelWriter
+from tracegrade_explorer.render import MORE_PAGES
 from tracegrade_explorer.render import PAGES as MENU
 
 pytestmark = [needs_chromium, pytest.mark.slow]
@@ -156,7 +157,7 @@ def test_keys_lead_where_pages_say(served: Served) -> None:
     """Each entry of the menu, a run's plan, its kill and back, and the next run to label."""
     runs = served.runs
     with watched(served.browser, served.base) as seen:
-        for path, _, keys in MENU:
+        for path, _, keys in (*MENU, *MORE_PAGES):
             seen.open("/kills")
             with seen.page.expect_navigation(url=f"{served.base}{path}"):
                 seen.keys(*keys.split())
@@ -171,6 +172,25 @@ def test_keys_lead_where_pages_say(served: Served) -> None:
         seen.page.wait_for_url("**/runs/*queue=random")
         seen.page.locator("form[data-label]").wait_for()
         assert (seen.said, seen.foreign) == ([], [])
+
+
+def test_top_bar_is_two_lines_on_a_phone(served: Served) -> None:
+    """It is one on a wide screen; a menu has the rest of the names, and closes by itself."""
+    with watched(served.browser, served.base) as seen:
+        for size, most in ((PHONE, 100), (WIDE, 60)):
+            seen.page.set_viewport_size(size)
+            seen.open("/issues")
+            bar, menu = seen.page.locator("header.site"), seen.page.locator(".more")
+            assert bar.evaluate("bar => bar.offsetHeight") <= most
+            menu.locator("summary").click()
+            for path, _, _ in (*MENU, *MORE_PAGES):
+                assert bar.locator(f'a[href="{path}"]:visible').count() >= 1, path
+            current = bar.locator("[aria-current]").evaluate_all("all => all.map(a => a.text)")
+            assert current == ["Issues"]
+            seen.keys("Escape")
+            menu.locator("summary").click()
+            seen.page.locator("h1").click()
+            assert menu.get_attribute("open") is None
 
 
 def test_each_page_has_an_address_here(served: Served) -> None:

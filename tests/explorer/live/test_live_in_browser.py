@@ -70,6 +70,7 @@ def test_page_loads_again_where_no_script_runs(browser: Browser, pages: Explorer
     """A button in its head has it do so."""
     with serving(pages) as base, watched(browser, base, java_script_enabled=False) as seen:
         seen.open("/runs?sort=steps")
+        seen.page.locator(".more > summary").click()
         with seen.page.expect_navigation():
             seen.page.get_by_text("load again every 10 s").click()
         address = seen.page.url
