@@ -76,7 +76,7 @@ def _actions(criteria: Mapping[str, Any], left_out: Counter[str]) -> list[dict[s
         if action.get("requestor") == "user":
             left_out["actions of the simulated user"] += 1
         elif isinstance(compared, list):
-            chosen = {key: arguments[key] for key in compared if key in arguments}
+            chosen = {key: value for key, value in arguments.items() if key in compared}
             found.append({"name": action.get("name"), "arguments": chosen})
         else:
             found.append({"name": action.get("name"), "arguments": arguments})
