@@ -177,6 +177,8 @@ def _output(path: Path | None) -> Iterator[TextIO]:
 
 
 def _import_summary(imported: Imported) -> Iterator[str]:
+    if imported.recognized:
+        yield f"files: {_listed(imported.recognized)}"
     for signal in Signal:
         added, known = imported.added[signal], imported.known[signal]
         yield f"{NAME_OF_SIGNAL[signal]}: {added} added, {known} were in the lake already"

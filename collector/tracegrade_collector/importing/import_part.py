@@ -41,6 +41,9 @@ class ImportPart(NamedTuple):
     notes: Sequence[str] = ()
     """Doubts about the content, one line each; these are not faults."""
 
+    recognized: str | None = None
+    """The file's format and why it is that one, on its first part; None if it was given."""
+
     unnamed_runs: int = 0
     """Runs that name neither an agent nor a release."""
 

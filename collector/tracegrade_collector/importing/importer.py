@@ -74,6 +74,9 @@ class Imported:
     ignored: Counter[str] = field(default_factory=Counter)
     """Content that was not understood, by kind: `content blocks of type 'image'`."""
 
+    recognized: Counter[str] = field(default_factory=Counter)
+    """Files by the format they were taken for, with the reason."""
+
     unnamed_runs: int = 0
     """Runs that name neither an agent nor a release."""
 
@@ -151,6 +154,8 @@ def _count(part: ImportPart, imported: Imported, note: Callable[[str], None]) ->
     imported.understood.update(part.understood)
     imported.ignored.update(part.ignored)
     imported.unnamed_runs += part.unnamed_runs
+    if part.recognized:
+        imported.recognized[part.recognized] += 1
     for line in part.notes:
         note(f"{part.location}: {line}")
     if part.fault:

@@ -22,6 +22,7 @@ from tracegrade_collector.importing.formats import (
     langsmith_format,
     message_format,
     phoenix_format,
+    recognition,
     tau2_format,
     tempo_format,
     verdict_format,
@@ -141,24 +142,50 @@ def read_file(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
         yield ImportPart(str(path), fault="a pipe can be read only once; import a file instead")
         return
     try:
-        format_ = _format(path, reading)
+        found = _found(path, reading)
+        format_ = found.format
         if path.is_dir() and format_.name != harbor_format.FORMAT:
             yield ImportPart(str(path), fault=NO_FOLDER)
             return
         if format_.name != message_format.FORMAT and (options := reading.of_chats()):
             note = f"read as {format_.name}, which {', '.join(options)} does not affect"
             yield ImportPart(str(path), notes=[note])
-        for part in format_.read(path, reading):
-            yield part._replace(is_repaired=part.is_repaired or format_ is not FORMATS[0])
+        for number, part in enumerate(format_.read(path, reading)):
+            is_repaired = part.is_repaired or format_ is not FORMATS[0]
+            explained = found.explained(part) if number == 0 else part
+            yield explained._replace(is_repaired=is_repaired)
     except READ_ERRORS as error:
         yield ImportPart(str(path), fault=f"cannot be read: {error}")
 
 
-def _format(path: Path, reading: ReadOptions) -> ImportFormat:
-    if reading.format == "auto":
-        sample = _sample(path, reading)
-        return next((format_ for format_ in FORMATS if format_.fits(sample)), FORMATS[0])
-    return next(format_ for format_ in FORMATS if format_.name == reading.format)
+class _Found(NamedTuple):
+    """The format of a file, and why it is that one."""
+
+    format: ImportFormat
+    reason: str | None = None
+    """None if `--format` names it, or nothing fits."""
+
+    unknown: str | None = None
+    """What a file has that is JSON of no format."""
+
+    def explained(self, part: ImportPart) -> ImportPart:
+        """Return the first part of the file with the reason, or with the keys of the file."""
+        if self.reason is not None:
+            return part._replace(recognized=f"{self.format.name} ({self.reason})")
+        return part._replace(fault=self.unknown) if part.fault and self.unknown else part
+
+
+def _found(path: Path, reading: ReadOptions) -> _Found:
+    """Return the format that `--format` names, or else the first that fits."""
+    if reading.format != "auto":
+        return _Found(next(each for each in FORMATS if each.name == reading.format))
+    sample = _sample(path, reading)
+    for format_ in FORMATS:
+        if format_.fits(sample):
+            why = recognition.reason(format_.name, sample.record, reading.paths)
+            return _Found(format_, reason=why)
+    is_json = isinstance(sample.record, dict | list)
+    return _Found(FORMATS[0], unknown=recognition.unknown(sample.record) if is_json else None)
 
 
 def _sample(path: Path, reading: ReadOptions) -> Sample:
