@@ -1,8 +1,12 @@
 """The format `claude-code`: Claude Code's session files (`~/.claude/projects/*/*.jsonl`) → spans.
 
 A line is one block of a message, or bookkeeping. A session is one trajectory, and so is each of
-its subagents (side chains); they share the session's id as conversation. Ids are made from the
-session's, so a file that was moved is known.
+its subagents (side chains, which newer versions write to `*/subagents/agent-*.jsonl`); they share
+the session's id as conversation. Summaries by compaction, output of local commands and messages
+that Claude Code wrote in the model's place are left out, and so is the history that a fork has
+copied. Ids are made from the session's, so a file that was moved is known.
+
+The form is that of Claude Code 2.1.197 (November 2026).
 """
 
 from collections import Counter
@@ -10,28 +14,30 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.importing.chat import read_messages
+from tracegrade_collector.importing.formats.session_part import session_part, without_images
 from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
 from tracegrade_collector.importing.records import TOO_DEEP, read_records
 from tracegrade_collector.importing.source import open_plain
-from tracegrade_collector.importing.trajectory import (
-    Message,
-    RunOrigin,
-    Trajectory,
-    counts,
-    left_out,
-    spans_of,
-)
+from tracegrade_collector.importing.spellings import quoted_word
+from tracegrade_collector.importing.times import nanoseconds
+from tracegrade_collector.importing.trajectory import Message, RunOrigin, Trajectory
 
 FORMAT: Final = "claude-code"
 AGENT: Final = "claude-code"
 SUBAGENT: Final = "claude-code-subagent"
 MAIN: Final = ""
 
-_BOOKKEEPING: Final = frozenset(
-    {"summary", "file-history-snapshot", "queue-operation", "progress", "custom-title", "system"}
-)
+_SYNTHETIC: Final = "<synthetic>"
+"""Model of the messages that Claude Code wrote itself, such as errors of the API."""
+
+_COMMAND: Final = "<command-name>"
+_COMMAND_OUTPUT: Final = ("<local-command-stdout>", "<local-command-stderr>")
+_COPY_NS: Final = 1_000_000_000
+"""How much older than the file's first line a line is that was copied from another session."""
+
+_NOT_BY_USER: Final = "messages that the user did not write"
+_COPIED: Final = "lines copied from the session that was forked"
 
 
 class SessionLine(NamedTuple):
@@ -53,57 +59,99 @@ def fits(record: Any) -> bool:
 
 def read(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
     """Yield a part for each trajectory of a session, after one for each invalid line."""
-    ignored: Counter[str] = Counter()
-    chains: dict[str, list[SessionLine]] = {}
+    lines = _Lines()
     with open_plain(path) as file:
-        yield from _read_lines(path, file, chains, ignored)
-    for number, lines in enumerate(chains.values()):
+        for record in read_records(file):
+            if record.fault:
+                yield ImportPart(f"{path}:{record.line}", fault=record.fault)
+            elif isinstance(record.value, dict):
+                lines.add(record.line, record.value)
+            else:
+                fault = "a line of a session is an object"
+                yield ImportPart(f"{path}:{record.line}", fault=fault)
+    ignored = lines.ignored
+    for number, chain in enumerate(lines.chains.values()):
         try:
-            yield _part(path, number, lines, ignored)
+            yield _part(path, number, chain, ignored)
         except RecursionError:
-            yield ImportPart(f"{path}:{lines[0].number}", fault=TOO_DEEP)
+            yield ImportPart(f"{path}:{chain[0].number}", fault=TOO_DEEP)
         ignored = Counter()
-    if not chains:
+    if not lines.chains:
         yield ImportPart(str(path), fault="no message of a session is in it", ignored=ignored)
 
 
-def _read_lines(
-    path: Path, file: Any, chains: dict[str, list[SessionLine]], ignored: Counter[str]
-) -> Iterator[ImportPart]:
-    """Sort the lines into chains; yield a part for each line that is not a record."""
-    chain_of: dict[str, str] = {}
-    for record in read_records(file):
-        if record.fault:
-            yield ImportPart(f"{path}:{record.line}", fault=record.fault)
-        elif not isinstance(record.value, dict):
-            yield ImportPart(f"{path}:{record.line}", fault="a line of a session is an object")
-        elif _is_message(record.value):
-            chain = _chain(record.value, chain_of)
-            chains.setdefault(chain, []).append(SessionLine(record.line, record.value, chain))
+class _Lines:
+    """Sorts the lines of a file into chains."""
+
+    def __init__(self) -> None:
+        self.chains: dict[str, list[SessionLine]] = {}
+        self.ignored: Counter[str] = Counter()
+        """Lines that are left out, by reason."""
+        self._chain_of: dict[str, str] = {}
+        self._start_ns: int | None = None
+
+    def add(self, number: int, entry: dict[str, Any]) -> None:
+        """Take a line: a message into its chain, another into the counts."""
+        time = nanoseconds(entry.get("timestamp"))
+        self._start_ns = self._start_ns or time
+        message = entry.get("message")
+        if not isinstance(message, dict):
+            self.ignored[_kind(entry)] += 1
+        elif self._is_copied(entry, time):
+            self.ignored[_COPIED] += 1
+        elif reason := _not_said(entry, message):
+            self.ignored[reason] += 1
+            self._chain(entry)
         else:
-            ignored[_left_out(record.value)] += 1
+            chain = self.chains.setdefault(self._chain(entry), [])
+            if _text_of(message).startswith(_COMMAND_OUTPUT):
+                self._drop_command(chain)
+            else:
+                chain.append(SessionLine(number, entry, self._chain(entry)))
+
+    def _is_copied(self, entry: dict[str, Any], time: int | None) -> bool:
+        is_older = time is not None and time < (self._start_ns or time) - _COPY_NS
+        return is_older or isinstance(entry.get("forkedFrom"), dict)
+
+    def _drop_command(self, chain: list[SessionLine]) -> None:
+        """Leave out the output of a command that no model sees, and the command before it."""
+        self.ignored[_NOT_BY_USER] += 1
+        if chain and _text_of(chain[-1].entry["message"]).startswith(_COMMAND):
+            chain.pop()
+            self.ignored["local commands of the user"] += 1
+
+    def _chain(self, entry: dict[str, Any]) -> str:
+        """Return which chain an entry belongs to: its parent's, or one that begins here."""
+        uuid, parent = str(entry.get("uuid")), str(entry.get("parentUuid"))
+        if entry.get("isSidechain") is not True:
+            return MAIN
+        named = entry.get("agentId")
+        chain = str(named) if named else self._chain_of.get(parent, uuid)
+        self._chain_of[uuid] = chain
+        return chain
 
 
-def _is_message(entry: dict[str, Any]) -> bool:
-    return isinstance(entry.get("message"), dict) and entry.get("isMeta") is not True
+def _kind(entry: dict[str, Any]) -> str:
+    kind = entry.get("type")
+    if kind in ("user", "assistant"):
+        return "lines without a message"
+    return f"lines of type {quoted_word(kind)}"
 
 
-def _left_out(entry: dict[str, Any]) -> str:
-    kind = str(entry.get("type"))
+def _not_said(entry: dict[str, Any], message: dict[str, Any]) -> str | None:
+    """Return why a message is neither the user's nor the model's; None if it is one's."""
     if entry.get("isMeta") is True:
-        return "messages that the user did not write"
-    return f"lines of type '{kind}'" if kind in _BOOKKEEPING else "lines without a message"
+        return _NOT_BY_USER
+    if entry.get("isCompactSummary") is True:
+        return "summaries by compaction"
+    if message.get("model") == _SYNTHETIC or entry.get("isApiErrorMessage") is True:
+        return "messages that the model did not write"
+    return None
 
 
-def _chain(entry: dict[str, Any], chain_of: dict[str, str]) -> str:
-    """Return which chain an entry belongs to: that of its parent, or one that begins here."""
-    uuid, parent = str(entry.get("uuid")), str(entry.get("parentUuid"))
-    if entry.get("isSidechain") is not True:
-        return MAIN
-    named = entry.get("agentId")
-    chain = str(named) if named else chain_of.get(parent, uuid)
-    chain_of[uuid] = chain
-    return chain
+def _text_of(message: dict[str, Any]) -> str:
+    content = message.get("content")
+    return content if isinstance(content, str) else ""
 
 
 def _part(
@@ -119,13 +167,7 @@ def _part(
         agent=SUBAGENT if first.chain else AGENT,
         conversation=session,
     )
-    return ImportPart(
-        f"{path}:{first.number}",
-        Signal.TRACES,
-        spans_of(trajectory),
-        understood=counts(trajectory),
-        ignored=ignored + left_out(trajectory),
-    )
+    return session_part(path, first.number, trajectory, ignored)
 
 
 def _text(entry: dict[str, Any], key: str) -> str | None:
@@ -139,6 +181,7 @@ def _messages(lines: Sequence[SessionLine], ignored: Counter[str]) -> list[Messa
     position_of: dict[str, int] = {}
     for line in lines:
         message = {"timestamp": line.entry.get("timestamp"), **line.entry["message"]}
+        message["content"] = _without_images(message.get("content"), ignored)
         message_id = str(message.get("id") or f"line {line.number}")
         position = position_of.setdefault(message_id, len(joined))
         if position == len(joined):
@@ -155,6 +198,18 @@ def _joined(one: dict[str, Any], other: dict[str, Any], *, was_last: bool) -> di
     content = [*_blocks(one.get("content")), *_blocks(other.get("content"))]
     time = (other if was_last else one)["timestamp"]  # it ended before the results between them
     return {**other, "content": content, "timestamp": time}
+
+
+def _without_images(content: Any, ignored: Counter[str]) -> Any:
+    """Return the content of a message; the images in results of its tools are only counted."""
+    if not isinstance(content, list):
+        return content
+    return [
+        {**block, "content": without_images(block.get("content"), ignored)}
+        if isinstance(block, dict) and block.get("type") == "tool_result"
+        else block
+        for block in content
+    ]
 
 
 def _blocks(content: Any) -> list[Any]:

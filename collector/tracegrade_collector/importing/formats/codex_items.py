@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tracegrade_collector.importing.chat import read_messages
+from tracegrade_collector.importing.formats.session_part import without_images
 from tracegrade_collector.importing.message_shapes import unpacked
 from tracegrade_collector.importing.records import JsonObject
 from tracegrade_collector.importing.spellings import as_id, as_text, block_text, first, quoted_word
@@ -162,14 +163,7 @@ def _whole(metadata: Mapping[str, Any]) -> int | None:
 
 
 def _text_of(blocks: list[Any], ignored: Counter[str]) -> str:
-    """Return the text of a list of blocks; others are counted, such as images."""
-    texts = []
-    for block in blocks:
-        text = block_text(block)
-        if text is not None:
-            texts.append(text)
-        elif isinstance(block, dict) and str(block.get("type")).endswith("_image"):
-            ignored["images in tool results"] += 1
-        else:
-            texts.append(as_text(block))
-    return "\n".join(texts)
+    """Return the text of a list of blocks, without its images."""
+    kept = without_images(blocks, ignored)
+    texts = [(block_text(block), block) for block in kept]
+    return "\n".join(as_text(block) if text is None else text for text, block in texts)

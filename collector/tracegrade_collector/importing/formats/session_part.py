@@ -1,7 +1,8 @@
-"""The part of an import that one session of a coding agent becomes."""
+"""What the formats of coding agents' sessions share."""
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.importing.import_part import ImportPart
@@ -17,3 +18,16 @@ def session_part(path: Path, line: int, run: Trajectory, ignored: Counter[str]) 
         understood=counts(run),
         ignored=ignored + left_out(run),
     )
+
+
+def without_images(content: Any, ignored: Counter[str]) -> Any:
+    """Return the content of a tool's result; images in a list of blocks are only counted."""
+    if not isinstance(content, list):
+        return content
+    kept = [block for block in content if not _is_image(block)]
+    ignored["images in tool results"] += len(content) - len(kept)
+    return kept
+
+
+def _is_image(block: Any) -> bool:
+    return isinstance(block, dict) and str(block.get("type")).endswith("image")

@@ -37,17 +37,14 @@ def raw_counts(path: Path) -> RunCounts:
 def _is_answer(item: Row, after: Row) -> bool:
     """Return whether the model said this last, before the user or the end."""
     speaks = item["type"] == "message" and item["role"] == "assistant"
-    return speaks and after.get("role") in (None, "user", "developer") and _is_message(after)
+    by_user = after.get("type", "message") == "message" and after.get("role") != "assistant"
+    return bool(speaks and by_user)
 
 
 def _is_thought(item: Row) -> bool:
     """Return whether an item has a thought in words, which most models encrypt."""
     parts = [*(item.get("summary") or []), *(item.get("content") or [])]
     return item["type"] == "reasoning" and any(each.get("text") for each in parts)
-
-
-def _is_message(item: Row) -> bool:
-    return item.get("type", "message") == "message"
 
 
 def _tokens(events: Sequence[Row]) -> list[Row]:
@@ -61,6 +58,6 @@ def _failed(item: Row) -> bool:
     """Return whether an output tells an exit code that is not 0, or one of Codex's errors."""
     text = item["output"] if isinstance(item["output"], str) else json.dumps(item["output"])
     if text.startswith('{"output"'):
-        return json.loads(text).get("metadata", {}).get("exit_code", 0) != 0
+        return bool(json.loads(text).get("metadata", {}).get("exit_code"))
     found = EXIT_CODE.search(text.partition("Output:\n")[0])
-    return bool(found and int(found[1])) or text.startswith(ERRORS)
+    return (found is not None and found[1] != "0") or text.startswith(ERRORS)

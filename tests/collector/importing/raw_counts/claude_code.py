@@ -1,0 +1,44 @@
+"""Counts a session file of Claude Code that was not forked, or the file of a subagent."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.collector.importing.raw_counts import RunCounts
+
+Row = dict[str, Any]
+
+
+def raw_counts(path: Path) -> RunCounts:
+    """Return the counts of one file."""
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    messages = [each["message"] for each in rows if "message" in each and not _is_made(each)]
+    by_model = {each["id"]: each for each in messages if each["role"] == "assistant"}
+    blocks = [block for each in messages for block in _blocks(each)]
+    plans = [each["id"] for each in blocks if each.get("name") == "TodoWrite"]
+    results = [each for each in blocks if each["type"] == "tool_result"]
+    usages = [each["usage"] for each in by_model.values()]
+    return RunCounts(
+        runs=1,
+        calls=sum(each["type"] == "tool_use" and each["id"] not in plans for each in blocks),
+        failed_calls=sum(each.get("is_error") is True for each in results),
+        answers=sum(each["stop_reason"] == "end_turn" for each in by_model.values()),
+        input_tokens=sum(map(_input_tokens, usages)),
+        output_tokens=sum(each["output_tokens"] for each in usages),
+        thoughts=sum(bool(each.get("thinking")) for each in blocks),
+    )
+
+
+def _is_made(row: Row) -> bool:
+    is_synthetic = row["message"].get("model") == "<synthetic>"
+    return bool(row.get("isMeta") or row.get("isCompactSummary") or is_synthetic)
+
+
+def _blocks(message: Row) -> list[Row]:
+    return message["content"] if isinstance(message["content"], list) else []
+
+
+def _input_tokens(usage: Row) -> int:
+    """Return the tokens of the input, with those read from a cache and written to it."""
+    cached = ("cache_read_input_tokens", "cache_creation_input_tokens")
+    return sum(int(usage.get(key) or 0) for key in ("input_tokens", *cached))
