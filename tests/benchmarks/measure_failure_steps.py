@@ -82,6 +82,10 @@ FROM run_reasons
 WHERE step_index IS NOT NULL
 GROUP BY task_id
 UNION ALL
+SELECT 'reason ' || rank_in_run, task_id, step_index
+FROM run_reasons
+WHERE step_index IS NOT NULL
+UNION ALL
 SELECT 'baseline: the first failed call', task_id, min(step_index)
 FROM failed_calls
 GROUP BY task_id
@@ -150,6 +154,7 @@ def main() -> None:
         named = named_steps(records, specification)
         print(f"\n{title}: {len(labels)} labeled runs, {len(records) - len(labels)} rewarded\n")
         print_agreement(named, labels)
+        print_issues(named, labels)
     print_categories(named["the first reason with a step"], labels)
 
 
@@ -296,6 +301,25 @@ def best_baseline(
         if by.startswith(BASELINE)
     ]
     return tuple(max(near) for near in zip(*there, strict=True))
+
+
+def print_issues(named: NamedSteps, labels: Mapping[str, Label]) -> None:
+    """Print in how many runs a step of an issue is near a labeled one: each reason is an issue."""
+    reasons = [steps for by, steps in named.items() if by.startswith("reason ")]
+    for most in TOLERANCES:
+        root_causes = near_a_label(reasons, {r: (o.root_cause,) for r, o in labels.items()}, most)
+        failures = near_a_label(reasons, {r: o.failures for r, o in labels.items()}, most)
+        print(f"an issue's step within {most}: root cause {root_causes}, any label {failures}")
+
+
+def near_a_label(
+    named: Sequence[Mapping[str, int]], labels: Mapping[str, Sequence[int]], most: int
+) -> int:
+    """Count the runs in which any named message is at most so far from any of the labeled ones."""
+    return sum(
+        any(run in steps and abs(steps[run] - label) <= most for steps in named for label in many)
+        for run, many in labels.items()
+    )
 
 
 def _shares(near: int, named: int, labeled: int) -> str:

@@ -8,6 +8,7 @@ from tests.benchmarks.measure_failure_steps import (
     agreement,
     best_baseline,
     message_numbers,
+    near_a_label,
     plan_graph,
     read_labels,
 )
@@ -43,6 +44,13 @@ def test_the_best_baseline_is_of_the_same_runs() -> None:
         "baseline: the last call": {"a": 4, "b": 13, "c": 30},
     }
     assert best_baseline(named, named["goal_drift"], LABELS) == (1, 1, 2)
+
+
+def test_a_run_counts_once_where_any_of_its_steps_is_near_any_label() -> None:
+    """Run a by both, b by the second alone, c by none."""
+    named = ({"a": 5, "b": 1, "d": 3}, {"a": 3, "b": 11})
+    failures = {run: label.failures for run, label in LABELS.items()}
+    assert [near_a_label(named, failures, most) for most in (0, 1)] == [1, 2]
 
 
 def test_each_step_has_the_number_of_its_message() -> None:
