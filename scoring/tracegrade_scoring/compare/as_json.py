@@ -57,6 +57,7 @@ def _comparison(comparison: Comparison, outcomes: tuple[RuleOutcome, ...]) -> di
         "skipped_sub_goals": [goal._asdict() for goal in comparison.skipped_sub_goals],
         "reasons": [reason_fields(reason) for reason in comparison.reasons],
         "differing_dimensions": [each._asdict() for each in comparison.differing],
+        "mixed_definitions": [each._asdict() for each in comparison.mixed],
         "trade_off": comparison.trade_off,
         "ranked_oppositely": comparison.ranked_oppositely,
         "success_by_category": [

@@ -19,6 +19,7 @@ from tracegrade_scoring.compare.paired import Difference
 from tracegrade_scoring.metrics import Metric, Scale
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.evidence import RUNS_SHOWN, RunEvidence
+from tracegrade_scoring.rendering.mixed_definitions import WAY_OUT, mixture
 
 TRADE_OFFS: Final = {
     "tsa_up_pq_down": "picks tools better but plans worse",
@@ -66,6 +67,11 @@ def answer(comparison: Comparison, metrics: Sequence[Metric], old: str, new: str
     """
     if not comparison.metrics:
         return f"{old} and {new} cannot be compared: they have no task in common."
+    if comparison.mixed:
+        return (
+            f"{old} and {new} cannot be compared: their runs were scored by several definitions "
+            f"({mixture(comparison.mixed)}); {WAY_OUT}."
+        )
     found = [comparison.metrics[metric.name] for metric in metrics if metric.better]
     sure = sure_changes(comparison, metrics)
     better = ", ".join(metric.label for metric in sure.better)

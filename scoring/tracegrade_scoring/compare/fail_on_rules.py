@@ -17,13 +17,14 @@ from typing import Final, NamedTuple
 
 from tracegrade.suggestions import did_you_mean
 from tracegrade_scoring.compare.decision.checks import HELD
-from tracegrade_scoring.compare.decision.decision import HOLD, NOT_ENOUGH, SHIP, decide_release
+from tracegrade_scoring.compare.decision.decision import HOLD, SHIP, decide_release
 from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE, ShipRule
 from tracegrade_scoring.compare.model import Comparison, FailureMode
 from tracegrade_scoring.errors import BadRule
 from tracegrade_scoring.issues.states import NEW, REOPENED
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.mixed_definitions import WAY_OUT, mixture
 
 DECISION: Final = "decision"
 BESIDE: Final = ("t_score", "tokens_per_run", "cost_usd_per_run", "steps_per_run")
@@ -129,9 +130,9 @@ class DecisionRule(NamedTuple):
     release_rule: ShipRule
 
     def judge(self, comparison: Comparison) -> RuleOutcome:
-        """Return whether it is; unjudged where there are not enough runs to tell."""
+        """Return whether it is; unjudged where the runs cannot tell."""
         decision = decide_release(comparison, self.release_rule)
-        verdict = {SHIP: "held", HOLD: "broken", NOT_ENOUGH: "unjudged"}[decision.word]
+        verdict = {SHIP: "held", HOLD: "broken"}.get(decision.word, "unjudged")
         failed = "; ".join(f"{c.text}: {c.fact}" for c in decision.checks if c.verdict != HELD)
         return RuleOutcome(self.text, verdict, f"{decision.word}{failed and ': '}{failed}")
 
@@ -197,7 +198,10 @@ def parse_rules(
 
 
 def outcomes_of(rules: Sequence[Rule], comparison: Comparison) -> Iterator[RuleOutcome]:
-    """Yield what each rule says about a cohort."""
+    """Yield what each rule says about a cohort; nothing if its runs cannot be compared."""
+    if comparison.mixed:
+        fact = f"runs were scored by several definitions ({mixture(comparison.mixed)}); {WAY_OUT}"
+        return (RuleOutcome(rule.text, "unjudged", fact) for rule in rules)
     return (rule.judge(comparison) for rule in rules)
 
 

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from tracegrade_scoring.compare.paired import Difference
 from tracegrade_scoring.issues.read import ReleaseIssue
 from tracegrade_scoring.metrics import Metric
+from tracegrade_scoring.rendering.mixed_definitions import MixedDefinition
 from tracegrade_scoring.rendering.planning_share import NOTHING_KNOWN, PlanningShare
 from tracegrade_scoring.rendering.served_share import NO_AMBIGUOUS_CALLS, ServedShare
 from tracegrade_scoring.statistics.intervals import LEVEL
@@ -324,6 +325,8 @@ class Comparison:
     """Calls of base and candidate that rules give to several sub-goals."""
     differing: tuple[DifferingDimension, ...] = ()
     """Dimensions that differ as well, by name; they may be the cause of a change."""
+    mixed: tuple[MixedDefinition, ...] = ()
+    """What runs were scored with in several versions; if anything, nothing can be compared."""
 
     @property
     def ranked_oppositely(self) -> bool:

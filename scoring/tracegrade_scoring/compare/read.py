@@ -54,6 +54,7 @@ from tracegrade_scoring.compare.unpaired import Side, unpaired_difference
 from tracegrade_scoring.errors import NothingToCompare
 from tracegrade_scoring.metrics import FAILURE_MODES, METRICS, Kind
 from tracegrade_scoring.rendering.measured_modes import adds_nothing
+from tracegrade_scoring.rendering.mixed_definitions import mixed_definitions
 from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
 from tracegrade_scoring.rendering.planning_share import NOTHING_KNOWN, PlanningShare
 from tracegrade_scoring.rendering.rows import read_rows
@@ -162,6 +163,7 @@ def _facts(
     of_scores: dict[str, dict[str, object]] = {
         "score_pairs": {"base": base, "means": means},
         "score_remarks": {},
+        "mixed_definitions": {"releases": None},
         "judged_scores": {"calibrated": []},
     }
     if not is_paired:
@@ -242,6 +244,7 @@ def _comparison(
         planning=_planning(facts["score_remarks"].get(agent, []), *releases),
         calls=_calls(facts["score_remarks"].get(agent, []), *releases),
         differing=differing_dimensions(facts["compared_dimensions"].get(agent, [])),
+        mixed=mixed_definitions(facts["mixed_definitions"].get(agent, [])),
     )
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 from tracegrade_scoring.compare.fail_on_rules import RuleOutcome
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.metrics import Metric
+from tracegrade_scoring.rendering.mixed_definitions import MixedDefinition
 from tracegrade_scoring.report.breakdown import (
     NO_CAVEATS,
     NO_CONVERSATIONS,
@@ -490,3 +491,7 @@ class Report:
     """Outcomes of the rules of `--fail-on` for the releases that they judge."""
     own_metrics: Mapping[str, Metric] = field(default_factory=dict)
     """Metrics of users' own, by name."""
+    mixed: Mapping[tuple[str | None, str | None], tuple[MixedDefinition, ...]] = field(
+        default_factory=dict
+    )
+    """What runs of an agent in a run mode were scored with in several versions."""

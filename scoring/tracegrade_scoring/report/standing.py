@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.mixed_definitions import WAY_OUT, mixture
 from tracegrade_scoring.report.model import Report
 
 
@@ -28,23 +29,30 @@ class Standing(NamedTuple):
 
 
 def standing(report: Report) -> list[str]:
-    """Return a sentence each on runs that crashed, were interrupted or resumed, or wait."""
+    """Return a sentence each on mixed scores, and on runs that crashed, were resumed or wait."""
     found = [release.runs for release in report.releases]
-    return standing_sentences(
-        Standing(
-            sum(each.runs for each in found),
-            sum(each.crashed_runs for each in found),
-            sum(each.unfinished_runs for each in found),
-            sum(each.interrupted_runs for each in found),
-            sum(each.resumed_runs for each in found),
-            sum(each.waiting_runs for each in found),
-            max((each.waiting_until or 0 for each in found), default=None),
-        )
+    ended = Standing(
+        sum(each.runs for each in found),
+        sum(each.crashed_runs for each in found),
+        sum(each.unfinished_runs for each in found),
+        sum(each.interrupted_runs for each in found),
+        sum(each.resumed_runs for each in found),
+        sum(each.waiting_runs for each in found),
+        max((each.waiting_until or 0 for each in found), default=None),
     )
+    return [*_mixed(report), *standing_sentences(ended)]
+
+
+def _mixed(report: Report) -> Iterator[str]:
+    for agent, mixed in report.mixed.items():
+        yield (
+            f"The runs of {words.cohort(*agent)} were scored by several definitions "
+            f"({mixture(mixed)}), so their scores cannot be compared; {WAY_OUT}."
+        )
 
 
 def standing_sentences(found: Standing) -> list[str]:
-    """Return `standing` of any runs."""
+    """Return a sentence each on how any runs ended."""
     return list(_sentences(found))
 
 

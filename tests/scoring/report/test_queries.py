@@ -20,6 +20,7 @@ PARAMETERS = {
     "date": START.date(),
     "first": 0,
     "name": "t",
+    "releases": None,
     "rows": 5,
     "trajectory_id": "t1",
     "since": None,

@@ -22,8 +22,9 @@ from tracegrade_scoring.compare.model import Compared, Comparison, ReasonChange,
 from tracegrade_scoring.compare.sign_flips import LEAST_TASKS
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.mixed_definitions import WAY_OUT, mixture
 
-SHIP, HOLD, NOT_ENOUGH = "ship", "hold", "not enough runs"
+SHIP, HOLD, NOT_ENOUGH, NOT_COMPARABLE = "ship", "hold", "not enough runs", "not comparable"
 NAMED: Final = 3
 """Names in one list; the others are counted."""
 NAME_LENGTH: Final = 32
@@ -35,7 +36,7 @@ class ReleaseDecision(NamedTuple):
     """The decision on one agent's release in one run mode; all texts are on one line."""
 
     word: str
-    """ship | hold | not enough runs."""
+    """ship | hold | not enough runs | not comparable."""
     checks: tuple[Check, ...]
     """What each part of the rule says."""
     better: tuple[str, ...]
@@ -55,9 +56,12 @@ class ReleaseDecision(NamedTuple):
 def decide_release(comparison: Comparison, rule: ShipRule = DEFAULT_RULE) -> ReleaseDecision:
     """Return the decision on the candidate of one cohort.
 
-    It is *hold* if a part of the rule is broken, *not enough runs* if a part is unknown, else
-    *ship*.
+    It is *not comparable* if runs were scored by several definitions: no part of the rule is
+    judged then. Else it is *hold* if a part of the rule is broken, *not enough runs* if a part is
+    unknown, else *ship*.
     """
+    if comparison.mixed:
+        return _not_comparable(comparison)
     checks = tuple(checks_of(comparison, rule))
     verdicts = {check.verdict for check in checks}
     word = HOLD if BROKEN in verdicts else NOT_ENOUGH if UNKNOWN in verdicts else SHIP
@@ -73,6 +77,13 @@ def decide_release(comparison: Comparison, rule: ShipRule = DEFAULT_RULE) -> Rel
         tuple(_not_known(comparison)),
         tuple(_needed(comparison, rule)),
     )
+
+
+def _not_comparable(comparison: Comparison) -> ReleaseDecision:
+    """Return why nothing is decided; no change is named, since it may be that of a definition."""
+    check = Check("runs scored by the same definitions", UNKNOWN, mixture(comparison.mixed))
+    wrong, needed = tuple(_still_wrong(comparison)), (WAY_OUT,)
+    return ReleaseDecision(NOT_COMPARABLE, (check,), (), (), (), (), wrong, (), needed)
 
 
 def _sure_changes(comparison: Comparison, tasks: Iterable[TaskChange], way: int) -> Iterator[str]:

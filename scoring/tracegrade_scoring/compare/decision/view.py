@@ -45,7 +45,7 @@ class DecisionView(NamedTuple):
     candidate: str
     """Name of the newer release."""
     word: str
-    """ship | hold | not enough runs."""
+    """ship | hold | not enough runs | not comparable."""
     scope: str
     """The agent, the runs and the tasks that were compared."""
     checks: tuple[tuple[str, str, str, str], ...]
@@ -89,8 +89,9 @@ def _facts(decision: ReleaseDecision, comparison: Comparison) -> Iterator[tuple[
     """Yield what changed, what is still wrong, what is not known, and what it takes."""
     if comparison.differing:
         yield "Differs too", ", ".join(differing_texts(comparison))
-    yield "Got better", named(decision.better)
-    yield "Got worse", named(decision.worse)
+    if not comparison.mixed:
+        yield "Got better", named(decision.better)
+        yield "Got worse", named(decision.worse)
     if decision.went_up:
         yield "Went up, may be chance", named(decision.went_up)
     if decision.went_down:
@@ -126,7 +127,7 @@ def _examples(comparison: Comparison) -> Iterator[RunExample]:
 
 
 def _rows(comparison: Comparison) -> Iterator[tuple[str, str, str, str]]:
-    for metric in ROWS:
+    for metric in () if comparison.mixed else ROWS:
         compared = comparison.metrics.get(metric.name)
         if compared is not None:
             yield _row(metric, compared)
