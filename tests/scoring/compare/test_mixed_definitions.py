@@ -41,9 +41,7 @@ def lake(tmp_path: Path) -> Lake:
 
 def compared(lake: Lake) -> dict[str, Any]:
     """Return what `compare` says of both releases."""
-    ended = tracegrade(
-        "compare", "1.0", "1.1", "--lake", str(lake.location), "--format", "json"
-    )
+    ended = tracegrade("compare", "1.0", "1.1", "--lake", str(lake.location), "--format", "json")
     assert ended.returncode == 0, ended.stderr
     (cohort,) = json.loads(ended.stdout)["comparisons"]
     return dict(cohort)
