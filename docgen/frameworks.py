@@ -25,6 +25,7 @@ EXPORTS: Final = {
     "claude-code-exports": "Claude Code",
     "codex-exports": "Codex",
     "harbor-exports": "Harbor",
+    "swe-agent-exports": "SWE-agent",
     "chat-logs": "logs of chats",
 }
 """Pages about importing records of other tools, with the kind of record."""

@@ -72,6 +72,8 @@ FORMAT_NAMES = {
     "verdicts": "verdicts",
     "claude-code": "Claude Code's sessions",
     "codex": "Codex's sessions",
+    "swe-agent": "SWE-agent",
+    "mini-swe-agent": "mini-swe-agent",
     "atif": "ATIF",
     "harbor": "Harbor's jobs",
     "messages": "chats as JSON",

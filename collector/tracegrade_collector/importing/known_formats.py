@@ -21,8 +21,13 @@ from tracegrade_collector.importing.formats import (
     langfuse_format,
     langsmith_format,
     message_format,
+    mini_swe_agent_format,
     phoenix_format,
+<<<<<<< HEAD
     recognition,
+=======
+    swe_agent_format,
+>>>>>>> a8746c00 (import: runs of SWE-agent and mini-swe-agent)
     tau2_format,
     tempo_format,
     verdict_format,
@@ -114,6 +119,16 @@ FORMATS: Final = (
         claude_code_format.read,
     ),
     ImportFormat("codex", lambda sample: codex_format.fits(sample.record), codex_format.read),
+    ImportFormat(
+        "swe-agent",
+        lambda sample: swe_agent_format.fits(sample.record),
+        swe_agent_format.read,
+    ),
+    ImportFormat(
+        "mini-swe-agent",
+        lambda sample: mini_swe_agent_format.fits(sample.record),
+        mini_swe_agent_format.read,
+    ),
     ImportFormat("atif", lambda sample: atif_format.fits(sample.record), atif_format.read),
     ImportFormat(
         "harbor",

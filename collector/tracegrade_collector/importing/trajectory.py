@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -166,6 +166,23 @@ class Trajectory:
 
     answer: str | None = None
     """NULL where the messages hold it."""
+
+
+def with_totals(
+    messages: Sequence[Message], usage: dict[str, int], cost_usd: float | None
+) -> list[Message]:
+    """Return the messages with a run's totals at its last model call, if no call has its own.
+
+    Args:
+        messages: The messages, in order.
+        usage: Tokens of the whole run, by attribute of the GenAI conventions.
+        cost_usd: Cost of the whole run.
+    """
+    calls = [n for n, each in enumerate(messages) if each.role == "assistant" and each.by_model]
+    found = list(messages)
+    if calls and not any(found[n].usage or found[n].cost_usd is not None for n in calls):
+        found[calls[-1]] = replace(found[calls[-1]], usage=usage, cost_usd=cost_usd)
+    return found
 
 
 def counts(trajectory: Trajectory) -> Counter[str]:

@@ -12,6 +12,7 @@ https://ai.google.dev/api/generate-content#UsageMetadata, and Inspect in `ModelU
 `prompt_tokens` include Anthropic's `cache_…_input_tokens`, which it also reports.
 """
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -144,6 +145,17 @@ def read_usage(usage: Any) -> dict[str, int]:
         cached,
         reasoning if thoughts is None else thoughts,
     )
+
+
+def read_cost(value: Any) -> float | None:
+    """Return a cost in US dollars; None for anything but a finite number from 0 on."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        cost = float(value)
+    except OverflowError:
+        return None
+    return cost if math.isfinite(cost) and cost >= 0 else None
 
 
 def langfuse_usage(usage: Any) -> dict[str, int]:

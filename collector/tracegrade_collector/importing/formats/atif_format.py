@@ -23,7 +23,9 @@ from tracegrade_collector.importing.trajectory import (
     counts,
     left_out,
     spans_of,
+    with_totals,
 )
+from tracegrade_collector.importing.usage import read_cost, read_usage
 
 FORMAT: Final = "atif"
 NO_TRAJECTORY: Final = "no trajectory of ATIF: it lacks 'schema_version' or 'steps'"
@@ -106,16 +108,16 @@ def trajectory_of(
         ignored: Counts what is left out, by reason.
     """
     agent = as_object(run.document.get("agent"))
-    steps = read_steps((run.document, *run.later), ignored)
-    for document in (run.document, *run.later):
+    documents = (run.document, *run.later)
+    steps = read_steps(documents, ignored)
+    for document in documents:
         unknown = (key for key in document if key not in _FIELDS)
         ignored.update(f"fields {quoted_word(key)} of trajectories" for key in unknown)
-        if document.get("final_metrics") and not any(each.usage for each in steps.messages):
-            ignored["totals of trajectories whose steps have no tokens"] += 1
+    totals = as_object(documents[-1].get("final_metrics"))
     return Trajectory(
         origin,
         location,
-        steps.messages,
+        with_totals(steps.messages, _total_usage(totals), read_cost(totals.get("total_cost_usd"))),
         release=release_of(agent),
         agent=text_of(agent, "name"),
         conversation=run.session,
@@ -151,6 +153,12 @@ def release_of(agent: JsonObject) -> str | None:
     """Return the version of an agent; Harbor writes `unknown` where it knows none."""
     version = text_of(agent, "version")
     return None if version == "unknown" else version
+
+
+def _total_usage(totals: JsonObject) -> dict[str, int]:
+    """Return the tokens of a whole run; those of the last file include those before it."""
+    kinds = ("prompt_tokens", "completion_tokens", "cached_tokens")
+    return read_usage({kind: totals.get(f"total_{kind}") for kind in kinds})
 
 
 def text_of(found: JsonObject, key: str) -> str | None:

@@ -5,7 +5,6 @@ agent's program took without a model (`llm_call_count` 0) has only calls. Steps 
 from an earlier trajectory are not new: only the prompts among them, in a first document, are read.
 """
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,7 +16,7 @@ from tracegrade_collector.importing.spellings import as_list, as_object, quoted_
 from tracegrade_collector.importing.times import nanoseconds
 from tracegrade_collector.importing.tool_results import read_result
 from tracegrade_collector.importing.trajectory import Message, MessageText, ToolCall, ToolResult
-from tracegrade_collector.importing.usage import read_usage
+from tracegrade_collector.importing.usage import read_cost, read_usage
 
 _STEP_FIELDS: Final = frozenset(
     {
@@ -118,7 +117,9 @@ class _Reader:
         else:
             metrics = as_object(step.get("metrics"))
             _count_fields(metrics, _METRICS_FIELDS, "metrics", self._ignored)
-            message = replace(message, usage=_tokens(metrics), cost_usd=_cost(metrics))
+            message = replace(
+                message, usage=_tokens(metrics), cost_usd=read_cost(metrics.get("cost_usd"))
+            )
         results = list(self._results(step, has_calls=bool(calls)))
         if message.by_model or message.pieces:
             self.messages.append(message)
@@ -223,17 +224,6 @@ def _tokens(metrics: JsonObject) -> dict[str, int]:
     if _INPUT in tokens and written + tokens.get(_READ, 0) > tokens[_INPUT]:
         tokens[_INPUT] += written
     return tokens
-
-
-def _cost(metrics: JsonObject) -> float | None:
-    stated = metrics.get("cost_usd")
-    if isinstance(stated, bool) or not isinstance(stated, int | float):
-        return None
-    try:
-        cost = float(stated)
-    except OverflowError:
-        return None
-    return cost if math.isfinite(cost) and cost >= 0 else None
 
 
 def _count_fields(

@@ -39,7 +39,9 @@ from tracegrade_collector.importing.trajectory import (
     counts,
     left_out,
     spans_of,
+    with_totals,
 )
+from tracegrade_collector.importing.usage import read_cost, read_usage
 from tracegrade_collector.importing.verdict_rows import VerdictRecord
 
 FORMAT: Final = "harbor"
@@ -250,8 +252,6 @@ def _trial_part(
     location, ignored = str(trial.folder), Counter[str]()
     origin = RunOrigin(FORMAT, trial.job, trial.name, position)
     verdicts = list(_verdicts(trial, origin, reward, ignored))
-    if not run.document and trial.result.get("agent_result"):
-        ignored["totals of trials without a trajectory"] += 1
     try:
         read_run = replace(
             trajectory_of(run, origin, trial.name, ignored),
@@ -260,7 +260,7 @@ def _trial_part(
             trial=number,
             outcome=_outcome(trial, verdicts),
         )
-        part = _part(location, _with_trial(read_run, trial), ignored)
+        part = _part(location, _with_trial(read_run, trial, ignored), ignored)
     except RecursionError:
         return ImportPart(location, fault=TOO_DEEP)
     understood = Counter(part.understood) + Counter({"scores": len(verdicts)})
@@ -280,12 +280,22 @@ def _sub_agent_part(trial: _Trial, position: int, run: AtifRun) -> ImportPart:
         return ImportPart(location, fault=TOO_DEEP)
 
 
-def _with_trial(run: Trajectory, trial: _Trial) -> Trajectory:
-    """Return a run with what its trajectory does not tell: its agent and its time."""
+def _with_trial(run: Trajectory, trial: _Trial, ignored: Counter[str]) -> Trajectory:
+    """Return a run with what its trajectory does not tell: agent, time, totals."""
     agent = trial.agent
     has_times = any(message.time_ns for message in run.messages)
+    stated = as_object(trial.result.get("agent_result"))
+    usage = {
+        "prompt_tokens": stated.get("n_input_tokens"),
+        "completion_tokens": stated.get("n_output_tokens"),
+        "cached_tokens": stated.get("n_cache_tokens"),
+    }
+    messages = with_totals(run.messages, read_usage(usage), read_cost(stated.get("cost_usd")))
+    if stated and not messages:
+        ignored["totals of trials without a trajectory"] += 1
     return replace(
         run,
+        messages=messages,
         agent=run.agent or text_of(agent, "name"),
         release=run.release or release_of(agent),
         time_ns=None if has_times else trial.time_ns,
