@@ -3,7 +3,7 @@
 A file is a run. Its commands are calls of `bash`, as the model called the tool or wrote them in
 fenced code, and a return code other than 0 is a failure. An answer that mini-swe-agent could not
 parse is a message as well. Times, tokens and costs are those of each model call; the first
-version has only the cost of the run, which stands at its last model call.
+version has only the cost of the run, which its last model call gets.
 
 The submission is the answer, and the result of the command that submits. A run that ended without
 one failed, by its budget if a limit ended it; one that an exception ended is `invalid`.

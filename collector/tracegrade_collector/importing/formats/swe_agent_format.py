@@ -1,8 +1,8 @@
 """The format `swe-agent`: SWE-agent's `.traj` files → spans (0.6 to 1.1, July 2026).
 
 A file is a run: the thoughts of its steps, their commands as calls, what was observed. A call has
-the name of the model's tool call, else of SWE-agent's own command, else `bash`. Of several
-attempts the chosen one is the run. Tokens and cost are totals, and stand at the last model call.
+the name of the model's tool call, else of SWE-agent's own command, else `bash`. The
+chosen attempt of several is the run. Tokens and cost are totals, which the last model call gets.
 
 The submission is the answer. A run that an error of the environment or the API ended is
 `invalid`; one that ended without a submission failed, by its budget if a limit ended it.
@@ -205,7 +205,7 @@ def _messages(
 
 
 def _answers(history: list[dict[str, Any]]) -> dict[str, deque[_Asked]]:
-    """Return the model's answers by the command that became of them."""
+    """Return the model's answers by the command in them."""
     found: defaultdict[str, deque[_Asked]] = defaultdict(deque)
     for item in history:
         if item.get("role") == "assistant" and item.get("is_demo") is not True:
