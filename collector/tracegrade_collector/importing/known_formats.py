@@ -23,11 +23,8 @@ from tracegrade_collector.importing.formats import (
     message_format,
     mini_swe_agent_format,
     phoenix_format,
-<<<<<<< HEAD
     recognition,
-=======
     swe_agent_format,
->>>>>>> a8746c00 (import: runs of SWE-agent and mini-swe-agent)
     tau2_format,
     tempo_format,
     verdict_format,
