@@ -24,6 +24,8 @@ EXPORTS: Final = {
     "tau2-results": "tau2-bench",
     "claude-code-exports": "Claude Code",
     "codex-exports": "Codex",
+    "gemini-cli-exports": "Gemini CLI",
+    "opencode-exports": "OpenCode",
     "harbor-exports": "Harbor",
     "swe-agent-exports": "SWE-agent",
     "chat-logs": "logs of chats",

@@ -72,6 +72,8 @@ FORMAT_NAMES = {
     "verdicts": "verdicts",
     "claude-code": "Claude Code's sessions",
     "codex": "Codex's sessions",
+    "gemini": "Gemini CLI's sessions",
+    "opencode": "OpenCode's sessions",
     "swe-agent": "SWE-agent",
     "mini-swe-agent": "mini-swe-agent",
     "atif": "ATIF",

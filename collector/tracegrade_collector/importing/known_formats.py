@@ -15,6 +15,7 @@ from tracegrade_collector.importing.formats import (
     atif_format,
     claude_code_format,
     codex_format,
+    gemini_format,
     harbor_format,
     inspect_format,
     jaeger_format,
@@ -22,6 +23,7 @@ from tracegrade_collector.importing.formats import (
     langsmith_format,
     message_format,
     mini_swe_agent_format,
+    opencode_format,
     phoenix_format,
     recognition,
     swe_agent_format,
@@ -116,6 +118,10 @@ FORMATS: Final = (
         claude_code_format.read,
     ),
     ImportFormat("codex", lambda sample: codex_format.fits(sample.record), codex_format.read),
+    ImportFormat("gemini", lambda sample: gemini_format.fits(sample.record), gemini_format.read),
+    ImportFormat(
+        "opencode", lambda sample: opencode_format.fits(sample.record), opencode_format.read
+    ),
     ImportFormat(
         "swe-agent",
         lambda sample: swe_agent_format.fits(sample.record),

@@ -17,6 +17,7 @@ WORDS = [
     *("steps", "thought", "action", "observation", "task_id", "trial", "success", "time"),
     *("usage", "input_tokens", "message", "sessionId", "isSidechain", "tool_use", "tool_result"),
     *("schema_version", "ATIF-v1.7", "source", "agent", "metrics", "tool_call_id", "results"),
+    *("info", "parts", "state", "status", "time", "toolCalls", "thoughts", "result", "payload"),
     *("user", "assistant", "tool", "ai", "```", "", "1e400", "9" * 400, "\x00", "\ud800", "[1]"),
 ]
 

@@ -37,6 +37,8 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "verdicts": ("trajectory_id", "subject", "verdicts", "sub_goal", "value", "label", "source"),
     "claude-code": ("sessionId", "parentUuid", "uuid", "isSidechain", "leafUuid", "cwd"),
     "codex": ("timestamp", "payload", "originator", "cli_version", "instructions"),
+    "gemini": ("sessionId", "projectHash", "startTime", "lastUpdated", "toolCalls", "thoughts"),
+    "opencode": ("info", "parts", "projectID", "callID", "sessionID", "modelID"),
     "swe-agent": ("trajectory", "history", "info", "environment", "replay_config", "attempts"),
     "mini-swe-agent": ("trajectory_format", "messages", "info", "mini_version", "instance_id"),
     "atif": ("schema_version", "steps", "step_id", "final_metrics", "session_id", "agent"),
