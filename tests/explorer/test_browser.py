@@ -315,7 +315,7 @@ def test_a_reader_chooses_the_colors_without_javascript(browser: Browser, base: 
         follow(seen.page.get_by_role("button", name="light"))
         assert seen.page.evaluate(ground) == light != dark
         seen.page.locator(".more > summary").click()
-        follow(seen.page.get_by_role("button", name="as the system"))
+        follow(seen.page.get_by_role("button", name="match the system"))
         assert seen.page.evaluate(ground) == dark
 
 

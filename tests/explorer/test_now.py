@@ -199,7 +199,7 @@ def test_empty_lake_says_how_the_first_run_comes(empty_lake: Path) -> None:
         page = client(shown).get("/").text
     assert "http://127.0.0.1:4318" in page
     assert "curl http://127.0.0.1:4318/v1/traces" in page
-    assert "shows here within 5 s" in page
+    assert "appears here within 5 s" in page
 
 
 def test_former_address_leads_on(web: TestClient) -> None:

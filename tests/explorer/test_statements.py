@@ -14,7 +14,7 @@ NOT_SCORED = "Not scored: run"
 AGES = {
     "under way": (timedelta(seconds=20), "Running: 0 calls, last span "),
     "silent": (timedelta(minutes=14), "Silent: no span for 14 min, "),
-    "lost": (timedelta(days=3), "Cut off: no end of the run has come, "),
+    "lost": (timedelta(days=3), "Cut off: no end is recorded, "),
 }
 """By the release that stands for it: since when no span came, and what its page says."""
 

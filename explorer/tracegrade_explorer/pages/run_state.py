@@ -8,7 +8,7 @@ from tracegrade_scoring.rendering import words
 from tracegrade_scoring.run_states import RunState
 from tracegrade_scoring.timeline.model import Timeline
 
-NO_END: Final = "no end of the run has come"
+NO_END: Final = "no end is recorded"
 
 
 def state_sentence(row: Row, timeline: Timeline, *, is_scoring: bool) -> str:

@@ -90,13 +90,13 @@ def _tabs(
 def _when(request: PageRequest, window: TimeWindow, newest: datetime | None) -> list[str]:
     """Return from when to when the window is, and when the newest run began."""
     if window.since is None or window.until is None:
-        return ["runs of any time, those of unknown start included"]
+        return ["all runs, including runs whose start is not known"]
     ends = [local_time(request, end) for end in (window.since, window.until)]
     found = [f"{ends[0]} to {ends[1]}, {_zone(request)}"]
     if newest is None:
         return [*found, "no run's start is known"]
     if newest < window.since:
-        found.append("no run in it")
+        found.append("no run in this window")
     if newest < datetime.now(UTC).replace(tzinfo=None) - LENGTHS[-1].lasts:
         found.append("ends with the newest run")
     return [*found, f"newest run {local_time(request, newest)}"]

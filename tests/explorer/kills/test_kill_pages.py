@@ -229,4 +229,4 @@ def test_lake_without_kills_says_how_to_get_some(empty_lake: Path) -> None:
         page = client(pages).get("/kills")
 
     assert page.status_code == 200
-    assert "No run of this lake was killed on purpose" in page.text
+    assert "No run in this lake was killed on purpose" in page.text

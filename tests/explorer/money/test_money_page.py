@@ -223,7 +223,7 @@ def test_lake_without_tokens_shows_time_alone(timed: TestClient) -> None:
     """No column of money, no cost of nothing."""
     page = timed.get("/money?window=all").text
 
-    assert "No model call of this window has recorded tokens" in page
+    assert "No model call in this window recorded tokens" in page
     assert "$" not in page
     assert "Time of a run" in page
     assert "Time in tools" in page
