@@ -13,8 +13,10 @@ from tracegrade_collector.encoding.otlp_files import SIGNAL_OF_KEY, read_parts
 from tracegrade_collector.importing.chat import ROLES
 from tracegrade_collector.importing.formats import (
     atif_format,
+    braintrust_format,
     claude_code_format,
     codex_format,
+    datadog_format,
     gemini_format,
     harbor_format,
     inspect_format,
@@ -24,12 +26,14 @@ from tracegrade_collector.importing.formats import (
     message_format,
     mini_swe_agent_format,
     opencode_format,
+    opik_format,
     phoenix_format,
     recognition,
     swe_agent_format,
     tau2_format,
     tempo_format,
     verdict_format,
+    weave_format,
 )
 from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
 from tracegrade_collector.importing.records import read_records
@@ -106,6 +110,16 @@ FORMATS: Final = (
         inspect_format.read,
     ),
     ImportFormat("tau2", lambda sample: tau2_format.fits(sample.record), tau2_format.read),
+    ImportFormat("weave", lambda sample: weave_format.fits(sample.record), weave_format.read),
+    ImportFormat("opik", lambda sample: opik_format.fits(sample.record), opik_format.read),
+    ImportFormat(
+        "braintrust",
+        lambda sample: braintrust_format.fits(sample.record),
+        braintrust_format.read,
+    ),
+    ImportFormat(
+        "datadog", lambda sample: datadog_format.fits(sample.record), datadog_format.read
+    ),
     ImportFormat("jaeger", lambda sample: jaeger_format.fits(sample.record), jaeger_format.read),
     ImportFormat(
         "verdicts",

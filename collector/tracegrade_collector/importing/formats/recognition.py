@@ -33,6 +33,19 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
         *("simulations", "agent_info", "user_info", "environment_info", "termination_reason"),
         *("reward_info", "task_id", "trial", "ticks"),
     ),
+    "weave": (
+        *("op_name", "started_at", "ended_at", "display_name", "wb_user_id", "parent_id"),
+        "trace_id",
+    ),
+    "opik": (
+        *("error_info", "feedback_scores", "thread_id", "span_count", "parent_span_id"),
+        *("total_estimated_cost", "project_id", "spans", "trace"),
+    ),
+    "braintrust": (
+        *("root_span_id", "span_parents", "span_attributes", "span_id", "scores", "metrics"),
+        "_xact_id",
+    ),
+    "datadog": ("span_kind", "ml_app", "start_ns", "tool_definitions", "model_name", "span_id"),
     "jaeger": ("traceID", "spanID", "spans", "operationName", "processes", "references"),
     "verdicts": ("trajectory_id", "subject", "verdicts", "sub_goal", "value", "label", "source"),
     "claude-code": ("sessionId", "parentUuid", "uuid", "isSidechain", "leafUuid", "cwd"),
