@@ -50,6 +50,7 @@ ROOMS: Final[Mapping[str, Mapping[str, str]]] = {
         "steps/labels": "Attributes of resources and spans that runs keep as labels.",
         "costs": "Costs of runs.",
         "dimensions": "Release, agent, task and other dimensions of runs, read from labels.",
+        "exports": "Runs and their steps as they are exported.",
         "engine": "The verdicts that count, for all readers of a lake.",
     },
     "scoring": {

@@ -130,7 +130,9 @@ def import_(  # noqa: PLR0913, PLR0917 - one parameter per option
 
 def export(  # noqa: PLR0913, PLR0917 - one parameter per option
     lake: LakePath,
-    to: Annotated[str, typer.Option(help="otlp-json or otlp-endpoint.")],
+    to: Annotated[
+        str, typer.Option("--to", "--format", help="otlp-json, otlp-endpoint, or atif for runs.")
+    ],
     table: Annotated[str, typer.Option(help="spans or logs.")] = "spans",
     trace: Annotated[str | None, typer.Option(help="Export only this trace id.")] = None,
     out: Annotated[Path | None, typer.Option(help="File to write instead of stdout.")] = None,
@@ -139,7 +141,7 @@ def export(  # noqa: PLR0913, PLR0917 - one parameter per option
         list[str] | None, typer.Option(help="HTTP header to send, KEY=VALUE; repeatable.")
     ] = None,
 ) -> None:
-    """Export spans or log records as OTLP, as they were received."""
+    """Export spans or log records as OTLP, as they were received, or runs in another format."""
     from tracegrade_collector.commands import ExportOptions, run_export
 
     run_export(lake, ExportOptions(to, table, trace, out, endpoint, tuple(header or ())))

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TextIO
 
@@ -33,6 +34,9 @@ from tracegrade_lake.out_files import out_file
 SIGNAL_OF_NAME = {"spans": Signal.TRACES, "logs": Signal.LOGS}
 NAME_OF_SIGNAL = {Signal.TRACES: "spans", Signal.LOGS: "log records"}
 TRACE_ID_DIGITS = 32
+RUN_EXPORTS = "tracegrade.run_exports"
+"""Entry points of what writes runs in a format, by the format's name."""
+
 MOST_NAMES = 20
 """Most names listed of fields that were not understood."""
 
@@ -115,10 +119,14 @@ def run_export(root: str | Path, options: ExportOptions) -> None:
         BadInput: The options are not usable together, or there is no lake.
         EndpointFailed: The endpoint did not take everything.
     """
-    _check_choice("--to", options.to, ("otlp-json", "otlp-endpoint"))
+    runs_of = {entry.name: entry for entry in entry_points(group=RUN_EXPORTS)}
+    _check_choice("--to", options.to, ("otlp-json", "otlp-endpoint", *sorted(runs_of)))
     _check_choice("--table", options.table, tuple(SIGNAL_OF_NAME))
     _check_trace(options.trace)
     lake, signal = Lake.open(root), SIGNAL_OF_NAME[options.table]
+    if options.to in runs_of:
+        _export_runs(lake, options, runs_of[options.to])
+        return
     if options.to == "otlp-endpoint":
         with OtlpHttp(_given_endpoint(options), _headers(options.headers)) as endpoint:
             exported = export_http(lake, signal, options.trace, endpoint)
@@ -126,6 +134,25 @@ def run_export(root: str | Path, options: ExportOptions) -> None:
         with _output(options.out) as file:
             exported = export_json(lake, signal, options.trace, file)
     echo(_export_summary(exported, signal), err=True)
+
+
+def _export_runs(lake: Lake, options: ExportOptions, entry: EntryPoint) -> None:
+    """Write runs in the format of another package, and print how many they are.
+
+    Raises:
+        BadInput: An option does not apply to runs, or the package is not installed.
+    """
+    if options.table != "spans" or options.endpoint or options.headers:
+        msg = f"--to {options.to} writes runs; --table, --endpoint and --header do not apply to it"
+        raise BadInput(msg)
+    try:
+        write = entry.load()
+    except ModuleNotFoundError as error:
+        msg = f"--to {options.to} needs module '{error.name}'; pip install 'tracegrade[scoring]'"
+        raise BadInput(msg) from error
+    with _output(options.out) as file:
+        count = write(lake, options.trace, file, _note)
+    echo(f"exported {count} runs", err=True)
 
 
 def _check_choice(option: str, value: str, choices: Sequence[str]) -> None:

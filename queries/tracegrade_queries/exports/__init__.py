@@ -1,0 +1,1 @@
+"""Runs of a lake in formats of other tools."""
