@@ -146,6 +146,7 @@ def _calls_of_lakes(place: Place) -> Mapping[Path_, Sequence[Call]]:
         ("export",): [
             ("--to", NAME, *of_lake),
             ("--to", "otlp-json", *of_lake, "--out", nothing / "x"),
+            ("--to", "atif", *of_lake, "--out", nothing / "x"),
             ("--to", "otlp-endpoint", *of_lake, "--endpoint", NAME),
         ],
         ("import",): [
