@@ -41,7 +41,8 @@ OF_MODELS = (
 )
 CALLS = (
     "SELECT calls.tool_name, calls.arguments, coalesce(calls.result, seen.content, "
-    "calls.error_message), calls.status IN ('error', 'not_executed') FROM steps AS calls LEFT JOIN steps AS seen "
+    "calls.error_message), calls.status IN ('error', 'not_executed') "
+    "FROM steps AS calls LEFT JOIN steps AS seen "
     "ON calls.trajectory_id = seen.trajectory_id AND seen.call_step = calls.step_index "
     "WHERE calls.kind = 'tool_call' ORDER BY ALL"
 )
