@@ -11,10 +11,11 @@ from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.schema import SCORE, TRAJECTORY_SCORES
 from tracegrade_scoring.sql import RELATIONS
-from tracegrade_scoring.sql import query as scoring_query
+from tracegrade_scoring.sql import unordered as scoring_unordered
+from tracegrade_watch.phrases import SUCCESS
 from tracegrade_watch.rules.load import USAGE_METRICS
 from tracegrade_watch.rules.model import WatchRule
-from tracegrade_watch.sql import query
+from tracegrade_watch.sql import QUERIES, query
 
 EXAMPLES: Final = 3
 """Runs that an alert names."""
@@ -53,7 +54,7 @@ def read_rows(
 def prepare(con: duckdb.DuckDBPyConnection) -> None:
     """Make what all rules read; `con` holds the tables of a scored lake."""
     RELATIONS.make(con, "superseded_runs")
-    make_table(con, "task_releases", scoring_query("task_releases"))
+    make_table(con, "task_releases", scoring_unordered("task_releases"))
 
 
 @contextmanager
@@ -64,17 +65,28 @@ def watched_sums(
     built_in = sorted(_ALWAYS.union(metrics).intersection(METRICS))
     columns = ", ".join([*_COLUMNS, *built_in])  # names of our own metrics, no text of others
     with only(con, [TRAJECTORY_SCORES.name], "TRUE", columns):
-        make_table(con, "watched_attempts", query("watched_attempts"), {"dimension": dimension})
+        attempts = QUERIES.unordered("watched_attempts")
+        make_table(con, "watched_attempts", attempts, {"dimension": dimension})
         _make_usage(con, metrics)
-        make_table(con, "watched_days", query("watched_days"), {"metrics": sorted(metrics)})
+        days = {"stored": _stored(metrics), "others": sorted(set(metrics) - STORED)}
+        make_table(con, "watched_days", query("watched_days"), days)
         yield WatchedSums(con)
 
 
 _COLUMNS: Final = tuple(
     column.name for column in TRAJECTORY_SCORES.columns if column.type != SCORE
 )
-_ALWAYS: Final = frozenset(("success", "step_efficiency", "step_ratio", "actual_steps"))
+_AT_READ: Final = frozenset(("step_efficiency", "step_ratio"))
+"""Metrics that are worked out when scores are read."""
+_ALWAYS: Final = _AT_READ.union((SUCCESS, "actual_steps"))
 """Metrics that the views of scores read."""
+STORED: Final = frozenset(METRICS) - _AT_READ
+"""Metrics whose values are read as they are stored, in a sixth of the time."""
+
+
+def _stored(metrics: Collection[str]) -> list[str]:
+    """Return those of the metrics that have a column; one of no interest if none has."""
+    return sorted(STORED.intersection(metrics)) or [SUCCESS]
 
 
 def _make_usage(con: duckdb.DuckDBPyConnection, metrics: Collection[str]) -> None:
@@ -142,6 +154,7 @@ class WatchedSums:
             "any_release": "release" not in chosen,
             "better": better,
             "rows": EXAMPLES,
+            "stored": _stored([series.metric]),
             **chosen,
         }
         rows = read_rows(self._con, "example_attempts", **parameters)

@@ -8,15 +8,16 @@ from typing import Final
 import duckdb
 
 from tracegrade_lake import Lake
+from tracegrade_lake.tables import rows_of
 from tracegrade_queries.dimensions.stored import stored_mapping
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.issue_marks import stored_marks
 from tracegrade_scoring.issues.read import read_issues
 from tracegrade_scoring.layer import SCORES
+from tracegrade_scoring.metric_definition import METRIC_DEFINITIONS
 from tracegrade_scoring.metrics import METRICS, Metric
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
-from tracegrade_scoring.rendering.rows import read_rows as read_scoring_rows
+from tracegrade_scoring.rendering.own_metrics import own_metrics
 from tracegrade_scoring.schema import TRAJECTORY_SCORES
 from tracegrade_watch import phrases
 from tracegrade_watch.drifts import drift_checks
@@ -61,8 +62,8 @@ def known_names(lake: Lake) -> KnownNames:
     Raises:
         WatchRefused: The lake has never been scored.
     """
-    with _connected(lake) as con:
-        return KnownNames(_metrics(con), _dimensions(lake))
+    _check_scored(lake)
+    return KnownNames(_metrics(lake), _dimensions(lake))
 
 
 def watch(lake: Lake, rules: WatchFile, now: datetime.datetime) -> Watched:
@@ -78,29 +79,27 @@ def watch(lake: Lake, rules: WatchFile, now: datetime.datetime) -> Watched:
     Raises:
         WatchRefused: The lake has never been scored, or a rule names what it does not have.
     """
-    with _connected(lake) as con:
-        metrics = _metrics(con)
-        check_names(rules, KnownNames(metrics, _dimensions(lake)))
+    known = known_names(lake)
+    check_names(rules, known)
+    with connect(lake, layers=(SCORES,), memory_limit=MEMORY_LIMIT) as con:
         prepare(con)
-        found = _Looking(lake, rules, metrics, con, now).checks()
+        found = _Looking(lake, rules, known.metrics, con, now).checks()
         until = read_rows(con, "watched_until")[0]["received_at"]
     return Watched(found, updated_alerts(read_alerts(lake), found, until), until)
 
 
-@contextmanager
-def _connected(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
+def _check_scored(lake: Lake) -> None:
     if lake.columns(TRAJECTORY_SCORES.name) is None:
         msg = (
             f"the lake at {lake.location} has never been scored, so there is nothing to watch; "
             f"run `tracegrade score --lake {lake.location}` first"
         )
         raise WatchRefused(msg)
-    with connect(lake, layers=(SCORES,), memory_limit=MEMORY_LIMIT) as con:
-        yield con
 
 
-def _metrics(con: duckdb.DuckDBPyConnection) -> Mapping[str, Metric]:
-    return {**METRICS, **own_metrics(read_scoring_rows(con, OWN_METRICS))}
+def _metrics(lake: Lake) -> Mapping[str, Metric]:
+    rows = rows_of(lake, METRIC_DEFINITIONS).drop_columns(["position", "metric_hash"])
+    return {**METRICS, **own_metrics(rows.to_pylist())}
 
 
 def _dimensions(lake: Lake) -> Sequence[str]:

@@ -100,10 +100,10 @@ def test_sums_agree_with_the_scores(folder: Path) -> None:
             "SELECT scores.metric, scores.release, scores.task_id, scores.date, scores.value, "
             "coalesce(conversation_id, trajectory_id) AS attempt FROM scores "
             "JOIN trajectories USING (trajectory_id) "
-            "WHERE metric IN ('success', 'tsa') AND value IS NOT NULL"
+            "WHERE metric IN ('success', 'tsa', 'step_ratio') AND value IS NOT NULL"
         ).fetchall()
         prepare(con)
-        with watched_sums(con, None, ["success", "tsa"]):
+        with watched_sums(con, None, ["success", "tsa", "step_ratio"]):
             names = ", ".join(("metric", "release", "task_id", "date", "scored", "value_sum"))
             found = con.sql(f"SELECT {names}, square_sum FROM watched_days").fetchall()
     attempts: dict[object, list[tuple[str, Any, Fraction]]] = {}

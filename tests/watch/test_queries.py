@@ -22,11 +22,12 @@ PARAMETERS = {
     "dimension_value": None,
     "issue": "0" * 12,
     "metric": "success",
-    "metrics": ["success"],
+    "others": ["step_efficiency"],
     "release": "1.1",
     "releases": ["1.0", None],
     "rows": 3,
     "run_mode": "production",
+    "stored": ["success"],
 }
 
 

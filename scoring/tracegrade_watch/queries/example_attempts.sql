@@ -3,17 +3,19 @@
 -- Reads:
 --   run_usage
 --   scores
+--   trajectory_scores
 --   watched_attempts
 -- Parameters:
---   $agent_name       VARCHAR  NULL for runs that name none.
---   $run_mode         VARCHAR  NULL for runs that declare none.
---   $dimension_value  VARCHAR  NULL without a dimension.
---   $release          VARCHAR  NULL for runs that sent none.
---   $any_release      BOOLEAN  TRUE: of any release.
---   $date             DATE     The day; NULL for any.
---   $metric           VARCHAR  Name of the metric.
---   $better           INTEGER  1 if more is better, -1 if less is.
---   $rows             BIGINT   Attempts at most.
+--   $agent_name       VARCHAR    NULL for runs that name none.
+--   $run_mode         VARCHAR    NULL for runs that declare none.
+--   $dimension_value  VARCHAR    NULL without a dimension.
+--   $release          VARCHAR    NULL for runs that sent none.
+--   $any_release      BOOLEAN    TRUE: of any release.
+--   $date             DATE       The day; NULL for any.
+--   $metric           VARCHAR    Name of the metric.
+--   $stored           VARCHAR[]  The metric if trajectory_scores has its column; else any it has.
+--   $better           INTEGER    1 if more is better, -1 if less is.
+--   $rows             BIGINT     Attempts at most.
 -- Columns:
 --   trajectory_id  VARCHAR  One row each.
 -- Order:
@@ -21,9 +23,16 @@
 WITH numbers AS (
   SELECT
     trajectory_id,
+    score.value
+  FROM trajectory_scores
+  UNPIVOT (score FOR metric IN (COLUMNS(LAMBDA name: list_contains($stored::VARCHAR[], name))))
+  WHERE metric = $metric::VARCHAR
+  UNION ALL
+  SELECT
+    trajectory_id,
     value
   FROM scores
-  WHERE metric = $metric::VARCHAR
+  WHERE NOT list_contains($stored::VARCHAR[], $metric::VARCHAR) AND metric = $metric::VARCHAR
   UNION ALL
   SELECT
     trajectory_id,

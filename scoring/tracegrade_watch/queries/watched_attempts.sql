@@ -19,7 +19,8 @@
 --   task_id          VARCHAR  Task; of a conversation the first by name; NULL if unknown.
 --   scored_with      VARCHAR  Version of the scorer, and hash of the task it was scored against.
 --   date             DATE     Date of receipt, UTC; of a conversation that of its first run.
---   conversation_id  VARCHAR  Its conversation; NULL if no other run of these columns has it.
+--   conversation     BIGINT   Number of its conversation; NULL if no other run of these columns has
+--                             it.
 --   sample_weight    DOUBLE   1 / probability that the trace was sampled; at least 1.
 -- Order:
 --   trajectory_id
@@ -54,6 +55,7 @@ conversations AS (
     release,
     dimension_value,
     conversation_id,
+    row_number() OVER () AS conversation,
     min(task_id) AS task_id,
     min(date) AS date,
     arg_min(scored_with, concat_ws('/', task_id, scored_with)) AS scored_with
@@ -65,14 +67,14 @@ conversations AS (
 
 placed AS (
   SELECT
-    attempts.* REPLACE (
+    attempts.* EXCLUDE (conversation_id) REPLACE (
       CASE
         WHEN conversations.date IS NULL THEN attempts.task_id ELSE conversations.task_id
       END AS task_id,
       coalesce(conversations.date, attempts.date) AS date,
-      coalesce(conversations.scored_with, attempts.scored_with) AS scored_with,
-      conversations.conversation_id AS conversation_id
-    )
+      coalesce(conversations.scored_with, attempts.scored_with) AS scored_with
+    ),
+    conversations.conversation
   FROM attempts
   LEFT JOIN conversations
     ON
@@ -112,7 +114,7 @@ SELECT
   places.task_id,
   places.scored_with,
   places.date,
-  placed.conversation_id,
+  placed.conversation,
   placed.sample_weight
 FROM placed
 INNER JOIN places
