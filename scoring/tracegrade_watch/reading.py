@@ -12,7 +12,6 @@ from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.schema import SCORE, TRAJECTORY_SCORES
 from tracegrade_scoring.sql import RELATIONS
 from tracegrade_scoring.sql import unordered as scoring_unordered
-from tracegrade_watch.phrases import SUCCESS
 from tracegrade_watch.rules.load import USAGE_METRICS
 from tracegrade_watch.rules.model import WatchRule
 from tracegrade_watch.sql import QUERIES, query
@@ -76,9 +75,10 @@ def watched_sums(
 _COLUMNS: Final = tuple(
     column.name for column in TRAJECTORY_SCORES.columns if column.type != SCORE
 )
+_SUCCESS: Final = "success"
 _AT_READ: Final = frozenset(("step_efficiency", "step_ratio"))
 """Metrics that are worked out when scores are read."""
-_ALWAYS: Final = _AT_READ.union((SUCCESS, "actual_steps"))
+_ALWAYS: Final = _AT_READ.union((_SUCCESS, "actual_steps"))
 """Metrics that the views of scores read."""
 STORED: Final = frozenset(METRICS) - _AT_READ
 """Metrics whose values are read as they are stored, in a sixth of the time."""
@@ -86,7 +86,7 @@ STORED: Final = frozenset(METRICS) - _AT_READ
 
 def _stored(metrics: Collection[str]) -> list[str]:
     """Return those of the metrics that have a column; one of no interest if none has."""
-    return sorted(STORED.intersection(metrics)) or [SUCCESS]
+    return sorted(STORED.intersection(metrics)) or [_SUCCESS]
 
 
 def _make_usage(con: duckdb.DuckDBPyConnection, metrics: Collection[str]) -> None:

@@ -19,8 +19,7 @@
 --   task_id          VARCHAR  Task; of a conversation the first by name; NULL if unknown.
 --   scored_with      VARCHAR  Version of the scorer, and hash of the task it was scored against.
 --   date             DATE     Date of receipt, UTC; of a conversation that of its first run.
---   conversation     BIGINT   Number of its conversation; NULL if no other run of these columns has
---                             it.
+--   conversation     BIGINT   Number of its conversation; NULL if no other run here is of it.
 --   sample_weight    DOUBLE   1 / probability that the trace was sampled; at least 1.
 -- Order:
 --   trajectory_id
@@ -67,7 +66,7 @@ conversations AS (
 
 placed AS (
   SELECT
-    attempts.* EXCLUDE (conversation_id) REPLACE (
+    attempts.* REPLACE (
       CASE
         WHEN conversations.date IS NULL THEN attempts.task_id ELSE conversations.task_id
       END AS task_id,

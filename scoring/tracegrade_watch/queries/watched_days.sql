@@ -35,7 +35,7 @@ WITH stored AS (
     watched_attempts.place,
     watched_attempts.conversation,
     watched_attempts.sample_weight AS weight,
-    COLUMNS(LAMBDA name: list_contains($stored::VARCHAR[], name)).value
+    COLUMNS(LAMBDA name: list_contains($stored::VARCHAR[], name)).value  -- noqa: RF02
   FROM trajectory_scores
   INNER JOIN watched_attempts USING (trajectory_id)
 ),
@@ -88,11 +88,16 @@ other_numbers AS (
   INNER JOIN watched_attempts USING (trajectory_id)
 ),
 
+greatest_row AS (
+  SELECT max(abs(COLUMNS(* EXCLUDE (place, conversation, weight))))
+  FROM stored
+),
+
 greatest_values AS (
   SELECT
     metric,
     greatest_value
-  FROM (SELECT max(abs(COLUMNS(* EXCLUDE (place, conversation, weight)))) FROM stored)
+  FROM greatest_row
   UNPIVOT INCLUDE NULLS (greatest_value FOR metric IN (COLUMNS(*)))
   UNION ALL
   SELECT
