@@ -49,7 +49,8 @@ class LakeTools:
     ) -> str:
         """Decide whether a release is better beyond chance, and list broken tasks with run ids.
 
-        Without both releases it lists the newest releases of each agent.
+        Base and candidate may be filters instead: `release=1.4 model=gpt-5`, with release, agent,
+        task, category, run_mode or a dimension. Without both it lists each agent's releases.
         """
         given = {"agent": agent, "base": base, "candidate": candidate}
         pairs = [(key, value) for key, value in given.items() if value]

@@ -2,6 +2,7 @@
 
 import asyncio
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.testclient import TestClient
 from tests.explorer.lakes import LOOPED
@@ -93,6 +94,20 @@ def test_releases_are_compared_as_on_their_page(pages: Explorer, web: TestClient
     assert short["comparisons"][0]["decision"] == whole["comparisons"][0]["decision"]
     assert "metrics" not in short["comparisons"][0]
     assert [row["release"] for row in listed] == ["1.1", "1.0", "2026.11"]
+
+
+def test_runs_of_two_filters_are_compared_as_on_their_page(
+    pages: Explorer, web: TestClient
+) -> None:
+    """Sides that share a run are refused."""
+    sides = {"base": "release=1.0 agent=files", "candidate": "release=1.1 agent=files"}
+    whole = page(web, f"/releases.json?{urlencode(sides)}")
+    found = call(pages, "compare_releases", **sides, detail=True).data
+    both = {"base": "agent=files", "candidate": "release=1.1"}
+
+    assert found == whole
+    assert (found["base"], found["candidate"]) == tuple(sides.values())
+    assert "runs are on both sides" in call(pages, "compare_releases", **both).text
 
 
 def test_tasks_that_fell_come_with_their_failed_runs(pages: Explorer) -> None:
