@@ -134,17 +134,17 @@ class Lake:
 
     def version(self, table: str) -> int | None:
         """Return the table's newest version; None if there is no such table."""
-        delta = self._open(table)
+        delta = self.opened(table)
         return delta.version() if delta else None
 
     def columns(self, table: str) -> list[str] | None:
         """Return the names of the table's columns; None if there is no such table."""
-        delta = self._open(table)
+        delta = self.opened(table)
         return [field.name for field in delta.schema().fields] if delta else None
 
     def files(self, table: str, version: int | None = None) -> list[str]:
         """Return the paths or URLs of a version's Parquet files, sorted; the newest version's."""
-        delta = self._open(table, version)
+        delta = self.opened(table, version)
         files = live_files(delta) if delta else []
         if self.is_local:
             return sorted(self.paths(table, files))
@@ -152,7 +152,7 @@ class Lake:
 
     def live_files(self, table: str, version: int | None = None) -> list[LiveFile]:
         """Return what a version of the table consists of, by path; the newest version's."""
-        delta = self._open(table, version)
+        delta = self.opened(table, version)
         return sorted(live_files(delta), key=lambda file: file.path) if delta else []
 
     def paths(self, table: str, files: Iterable[LiveFile]) -> list[str]:
@@ -207,7 +207,7 @@ class Lake:
             version: None for the newest.
             files: Those of this version's files that are read; None for all.
         """
-        delta = self._open(table, version)
+        delta = self.opened(table, version)
         return dataset(delta, self._table(table).filesystem, files) if delta else None
 
     def remove_files(self, table: str, paths: Sequence[str]) -> None:
@@ -221,7 +221,8 @@ class Lake:
     def _table(self, name: str) -> TableStorage:
         return self.storage.table(name)
 
-    def _open(self, table: str, version: int | None = None) -> DeltaTable | None:
+    def opened(self, table: str, version: int | None = None) -> DeltaTable | None:
+        """Return a handle of the table; None if there is no such table."""
         return open_table(self._table(table), version)
 
     def transaction_version(
@@ -251,7 +252,7 @@ class Lake:
         Returns:
             None for the version if there is no such table, and 0 where nothing was noted.
         """
-        delta = self._open(table)
+        delta = self.opened(table)
         if delta is None:
             return None, 0
         return delta.version(), transaction_version(delta, app_id) or 0
@@ -267,7 +268,7 @@ class Lake:
         version, noted = self.noted_version(table, app_id)
         while version and noted > at_most:
             version -= 1
-            delta = self._open(table, version)
+            delta = self.opened(table, version)
             noted = (transaction_version(delta, app_id) or 0) if delta else 0
         return version if noted <= at_most else None
 

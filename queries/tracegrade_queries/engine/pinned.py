@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tracegrade_lake import Lake
-from tracegrade_lake.commit import LiveFile, live_files, open_table
+from tracegrade_lake.commit import LiveFile, live_files
 from tracegrade_lake.log_entries import transaction_version
 from tracegrade_queries.engine.layers import Layer, RunOrder
 
@@ -143,7 +143,7 @@ def last_run(lake: Lake, order: RunOrder) -> int:
 
 def _pin(lake: Lake, name: str, run: tuple[str, int] | None) -> PinnedTable | None:
     """Return the table, as this application's run of this number left it."""
-    now = open_table(lake.storage.table(name))
+    now = lake.opened(name)
     if now is None:
         return None
     if run is None or (transaction_version(now, run[0]) or 0) <= run[1]:

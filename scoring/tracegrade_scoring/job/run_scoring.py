@@ -15,6 +15,7 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_lake import Lake
+from tracegrade_lake.job_lake import JobLake
 from tracegrade_lake.storage import Lock
 from tracegrade_queries.build.build import BuildSummary
 from tracegrade_queries.build.discovery import unbuilt
@@ -179,6 +180,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
         ScoringBusy: Another job is scoring this lake, and `wait` is false.
     """
     with _alone(lake, wait=wait) as lock:
+        lake = JobLake.of(lake)
         done = start_summary(lake, specification)
         keep_specification(lake, done.specification)
         store_metrics(lake, done.specification.metrics)

@@ -1,0 +1,85 @@
+"""A lake whose tables one job opens once, because each opening reads a log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from deltalake import DeltaTable
+
+from tracegrade_lake.columns import Table
+from tracegrade_lake.commit import Owner
+from tracegrade_lake.lake import NOTHING_BEFORE, Lake
+from tracegrade_lake.storage import StagedFile
+
+
+@dataclass(frozen=True)
+class JobLake(Lake):
+    """A lake as its tables were when a job first read them, and as the job itself changed them.
+
+    What others commit later is not seen. A commit of the job is made on the newest version, as of
+    any lake, and the table is opened afresh after it. Processes and machines that work for the job
+    open lakes of their own.
+    """
+
+    _handles: dict[str, DeltaTable | None] = field(default_factory=dict, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, lake: Lake) -> JobLake:
+        """Return the same lake for one job."""
+        return cls(lake.storage, lake.state)
+
+    def opened(self, table: str, version: int | None = None) -> DeltaTable | None:
+        """Return a handle of the table; of its newest version, that of the first call."""
+        if version is not None:
+            return super().opened(table, version)
+        if table not in self._handles:
+            self._handles[table] = super().opened(table)
+        return self._handles[table]
+
+    def transaction_version(
+        self, table: str, app_id: str, owner: Owner | None = None
+    ) -> int | None:
+        """As of any lake; it may put aside a torn commit, which a handle has read."""
+        self._handles.pop(table, None)
+        return super().transaction_version(table, app_id, owner)
+
+    def transaction_versions(self, table: str, app_ids: Iterable[str]) -> dict[str, int]:
+        """As of any lake; see above."""
+        self._handles.pop(table, None)
+        return super().transaction_versions(table, app_ids)
+
+    def drop(self, table: str) -> None:
+        """Remove a table with its files and its log."""
+        try:
+            super().drop(table)
+        finally:
+            self._handles.pop(table, None)
+
+    def add_files(self, table: Table, *args: Any, **options: Any) -> bool:
+        """Commit staged files as any lake does."""
+        try:
+            return super().add_files(table, *args, **options)
+        finally:
+            self._handles.pop(table.name, None)
+
+    def replace_files(self, table: Table, *args: Any, **options: Any) -> None:
+        """Replace files as any lake does."""
+        try:
+            super().replace_files(table, *args, **options)
+        finally:
+            self._handles.pop(table.name, None)
+
+    def _commit(
+        self,
+        table: Table,
+        staged: Sequence[StagedFile],
+        leaves: Callable[[str | None], bool] | None,
+        transactions: Mapping[str, int],
+        follows: Mapping[str, int] = NOTHING_BEFORE,
+    ) -> None:
+        try:
+            super()._commit(table, staged, leaves, transactions, follows)
+        finally:
+            self._handles.pop(table.name, None)
