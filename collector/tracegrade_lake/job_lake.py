@@ -18,9 +18,9 @@ from tracegrade_lake.storage import StagedFile
 class JobLake(Lake):
     """A lake as its tables were when a job first read them, and as the job itself changed them.
 
-    What others commit later is not seen. A commit of the job is made on the newest version, as of
-    any lake, and the table is opened afresh after it. Processes and machines that work for the job
-    open lakes of their own.
+    Later commits of other jobs are not seen. A commit of the job is made on the newest version, as
+    of any lake, and the table is opened afresh after it. Processes and machines that work for the
+    job open lakes of their own.
     """
 
     _handles: dict[str, DeltaTable | None] = field(default_factory=dict, compare=False, repr=False)

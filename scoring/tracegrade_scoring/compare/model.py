@@ -326,7 +326,7 @@ class Comparison:
     differing: tuple[DifferingDimension, ...] = ()
     """Dimensions that differ as well, by name; they may be the cause of a change."""
     mixed: tuple[MixedDefinition, ...] = ()
-    """What runs were scored with in several versions; if anything, nothing can be compared."""
+    """Definitions whose versions differ between runs; none if the runs can be compared."""
 
     @property
     def ranked_oppositely(self) -> bool:

@@ -16,8 +16,8 @@ def escape(text: str) -> str:
     shown = re.sub(r"([\\`*_{}\[\]()#+!|~$^])", r"\\\1", visible(text))
     shown = shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     shown = re.sub(r"(?i)(:(?=//)|@|(?<=www)\.)", r"\\\1", shown)
-    # GitHub looks for @names and #numbers after Markdown has taken the backslashes away; an @ that
-    # ends a word, as in pass@1, names nobody.
+    # GitHub looks for @names and #numbers after Markdown has taken the backslashes away; an @
+    # after a letter or digit, as in pass@1, mentions no user.
     return re.sub(r"((?<![A-Za-z0-9_])\\@|\\#(?=\d))", r"\1&#8203;", shown)
 
 

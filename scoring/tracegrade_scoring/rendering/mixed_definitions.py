@@ -13,7 +13,7 @@ WAY_OUT: Final = "score all of them alike by `tracegrade score` without a filter
 
 
 class MixedDefinition(NamedTuple):
-    """One thing of which runs were scored with several versions."""
+    """A definition whose versions differ between runs."""
 
     part: str
     """metrics | task | match | metric, as in the query."""

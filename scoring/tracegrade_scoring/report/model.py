@@ -494,4 +494,4 @@ class Report:
     mixed: Mapping[tuple[str | None, str | None], tuple[MixedDefinition, ...]] = field(
         default_factory=dict
     )
-    """What runs of an agent in a run mode were scored with in several versions."""
+    """Definitions whose versions differ between runs, by agent and run mode."""

@@ -30,7 +30,7 @@ def run(number: int, release: str, task: str | None = "refund") -> bytes:
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Lake:
-    """Three runs each of two releases, of which the first is scored."""
+    """Three runs each of two releases; only those of the first are scored."""
     made = Lake.create(tmp_path / "lake")
     for number in range(1, 7):
         release = "1.0" if number <= 3 else "1.1"
@@ -78,7 +78,7 @@ def test_a_changed_task_or_tool_lets_nothing_be_compared(lake: Lake, tasks: str)
 def test_a_newer_version_of_the_metrics_lets_nothing_be_compared(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As an upgrade leaves a lake of which only new runs are scored."""
+    """As an upgrade leaves a lake whose new runs alone are scored."""
     for module in (discovery, score_table):
         monkeypatch.setattr(module, "SCORER_VERSION", "99")
     score(lake, specification(TASKS), chosen=TraceFilter(release="1.1"))

@@ -1,4 +1,4 @@
-"""A sentence in Markdown calls nobody, and the names of our metrics stay as they are."""
+"""A sentence in Markdown mentions no user, and the names of metrics stay as they are."""
 
 import html
 import re

@@ -1,4 +1,4 @@
--- What runs of an agent were scored with in several versions: their scores cannot be compared.
+-- Definitions whose versions differ between runs of an agent, whose scores cannot be compared.
 --
 -- Runs that were scored before a change keep the scores of the older definition until they are
 -- scored again, as `score --since` leaves them.
