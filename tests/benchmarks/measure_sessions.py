@@ -46,12 +46,12 @@ def codex_turn(number: int, text: str) -> list[Row]:
     call = {"type": "function_call", "name": "exec_command", "arguments": '{"cmd":"cat a.py"}'}
     summary = [{"type": "summary_text", "text": f"Look at {number}."}]
     result = f"Wall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n{text}"
-    items = [
+    items: list[Row] = [
         {"type": "reasoning", "summary": summary, "encrypted_content": "A" * 800},
         {**call, "call_id": f"call_{number}"},
         {"type": "function_call_output", "call_id": f"call_{number}", "output": result},
     ]
-    rows = [{"type": "response_item", "payload": item} for item in items]
+    rows: list[Row] = [{"type": "response_item", "payload": item} for item in items]
     rows.insert(2, {"type": "token_usage_record", "payload": {"usage": usage}})
     return [{"timestamp": stamp(number), **row} for row in rows]
 
@@ -63,7 +63,7 @@ def claude_turn(number: int, text: str) -> list[Row]:
     result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": text}
     thought = {"type": "thinking", "thinking": f"Look at {number}.", "signature": "A" * 800}
     model = {"id": f"m{number}", "role": "assistant", "model": "claude-x", "usage": usage}
-    messages = [
+    messages: list[Row] = [
         {**model, "content": [thought]},
         {**model, "content": [call]},
         {"role": "user", "content": [result]},
@@ -80,7 +80,13 @@ def gemini_turn(number: int, text: str) -> list[Row]:
     call = {"id": f"c{number}", "name": "read_file", "args": {"path": "a.py"}, **time_}
     thought = {"subject": "Look", "description": f"At {number}."}
     tokens = {"input": 900, "output": 40, "cached": 9, "thoughts": 9, "total": 949}
-    said = {"id": f"g{number}", **time_, "type": "gemini", "content": "", "thoughts": [thought]}
+    said: Row = {
+        "id": f"g{number}",
+        **time_,
+        "type": "gemini",
+        "content": "",
+        "thoughts": [thought],
+    }
     grown = {**said, "toolCalls": [{**call, "status": "success", "result": parts}]}
     answered = {"id": f"u{number}", **time_, "type": "user", "content": parts}
     return [{**said, "tokens": tokens}, {**grown, "tokens": tokens}, answered]

@@ -15,10 +15,13 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.importing.chat import read_messages
-from tracegrade_collector.importing.formats.session_part import session_part, without_images
+from tracegrade_collector.importing.formats.session_part import (
+    read_session,
+    session_part,
+    without_images,
+)
 from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
-from tracegrade_collector.importing.records import TOO_DEEP, read_records
-from tracegrade_collector.importing.source import open_plain
+from tracegrade_collector.importing.records import TOO_DEEP
 from tracegrade_collector.importing.spellings import quoted_word
 from tracegrade_collector.importing.times import nanoseconds
 from tracegrade_collector.importing.trajectory import Message, RunOrigin, Trajectory
@@ -35,6 +38,9 @@ _COMMAND: Final = "<command-name>"
 _COMMAND_OUTPUT: Final = ("<local-command-stdout>", "<local-command-stderr>")
 _COPY_NS: Final = 1_000_000_000
 """How much older than the file's first line a line is that was copied from another session."""
+
+_NEEDED: Final = ("message", "sessionId", "timestamp", "version")
+"""Keys of a line that are held; another repeats the results of tools."""
 
 _NOT_BY_USER: Final = "messages that the user did not write"
 _COPIED: Final = "lines copied from the session that was forked"
@@ -60,15 +66,11 @@ def fits(record: Any) -> bool:
 def read(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
     """Yield a part for each trajectory of a session, after one for each invalid line."""
     lines = _Lines()
-    with open_plain(path) as file:
-        for record in read_records(file):
-            if record.fault:
-                yield ImportPart(f"{path}:{record.line}", fault=record.fault)
-            elif isinstance(record.value, dict):
-                lines.add(record.line, record.value)
-            else:
-                fault = "a line of a session is an object"
-                yield ImportPart(f"{path}:{record.line}", fault=fault)
+    for record in read_session(path):
+        if record.fault:
+            yield ImportPart(f"{path}:{record.line}", fault=record.fault)
+        else:
+            lines.add(record.line, record.value)
     ignored = lines.ignored
     for number, chain in enumerate(lines.chains.values()):
         try:
@@ -107,7 +109,8 @@ class _Lines:
             if _text_of(message).startswith(_COMMAND_OUTPUT):
                 self._drop_command(chain)
             else:
-                chain.append(SessionLine(number, entry, self._chain(entry)))
+                needed: dict[str, Any] = {key: entry[key] for key in _NEEDED if key in entry}
+                chain.append(SessionLine(number, needed, self._chain(entry)))
 
     def _is_copied(self, entry: dict[str, Any], time: int | None) -> bool:
         is_older = time is not None and time < (self._start_ns or time) - _COPY_NS

@@ -23,15 +23,9 @@ from tracegrade_collector.importing.formats.codex_calls import (
     joined_calls,
 )
 from tracegrade_collector.importing.formats.codex_items import failure_in, read_item
-from tracegrade_collector.importing.formats.session_part import session_part
+from tracegrade_collector.importing.formats.session_part import read_session, session_part
 from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
-from tracegrade_collector.importing.records import (
-    TOO_DEEP,
-    FileRecord,
-    JsonObject,
-    read_records,
-)
-from tracegrade_collector.importing.source import open_plain
+from tracegrade_collector.importing.records import TOO_DEEP, FileRecord, JsonObject
 from tracegrade_collector.importing.spellings import quoted_word
 from tracegrade_collector.importing.times import nanoseconds
 from tracegrade_collector.importing.trajectory import Message, RunOrigin, ToolResult, Trajectory
@@ -73,11 +67,9 @@ def fits(record: Any) -> bool:
 def read(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
     """Yield a part for the session of a file, after one for each invalid line."""
     session = _Session()
-    with open_plain(path) as file:
-        for record in read_records(file):
-            fault = record.fault or _fault_of(session, record)
-            if fault:
-                yield ImportPart(f"{path}:{record.line}", fault=fault)
+    for record in read_session(path):
+        if fault := record.fault or _fault_of(session, record):
+            yield ImportPart(f"{path}:{record.line}", fault=fault)
     run = session.trajectory(path)
     if not run.messages:
         fault = "no message of a session is in it"
@@ -91,8 +83,6 @@ def read(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
 
 def _fault_of(session: "_Session", record: FileRecord) -> str | None:
     """Add a record to a session; return why that is impossible."""
-    if not isinstance(record.value, dict):
-        return "a line of a session is an object"
     try:
         session.add(record.line, record.value)
     except RecursionError:

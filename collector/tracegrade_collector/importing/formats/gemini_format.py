@@ -13,10 +13,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from tracegrade_collector.importing.formats.session_part import session_part
+from tracegrade_collector.importing.formats.session_part import read_session, session_part
 from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
-from tracegrade_collector.importing.records import TOO_DEEP, JsonObject, read_records
-from tracegrade_collector.importing.source import open_plain
+from tracegrade_collector.importing.records import TOO_DEEP, JsonObject
 from tracegrade_collector.importing.spellings import as_id, as_text, first, quoted_word
 from tracegrade_collector.importing.times import nanoseconds
 from tracegrade_collector.importing.tool_results import error_text
@@ -60,13 +59,11 @@ def fits(record: Any) -> bool:
 def read(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
     """Yield a part for the session of a file, after one for each invalid line."""
     session = _Session()
-    with open_plain(path) as file:
-        for record in read_records(file):
-            if record.fault or not isinstance(record.value, dict):
-                fault = record.fault or "a line of a session is an object"
-                yield ImportPart(f"{path}:{record.line}", fault=fault)
-            else:
-                session.add(record.value)
+    for record in read_session(path):
+        if record.fault:
+            yield ImportPart(f"{path}:{record.line}", fault=record.fault)
+        else:
+            session.add(record.value)
     try:
         run = session.trajectory(path)
         if run.messages:

@@ -1,12 +1,32 @@
 """What the formats of coding agents' sessions share."""
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.importing.import_part import ImportPart
+from tracegrade_collector.importing.records import FileRecord, read_records
+from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.trajectory import Trajectory, counts, left_out, spans_of
+
+MAX_SESSION_BYTES: Final = 2**28
+"""Bytes of a file that are read: a session is held in memory as a whole."""
+
+
+def read_session(path: Path) -> Iterator[FileRecord]:
+    """Yield the records of a session's file, each an object or a fault, up to a limit."""
+    with open_plain(path) as file:
+        for record in read_records(file):
+            if record.fault or isinstance(record.value, dict):
+                yield record
+            else:
+                yield FileRecord(record.line, None, "a line of a session is an object")
+            if file.tell() > MAX_SESSION_BYTES:
+                fault = f"only the first {MAX_SESSION_BYTES} bytes of a session are read"
+                yield FileRecord(record.line, None, fault)
+                return
 
 
 def session_part(path: Path, line: int, run: Trajectory, ignored: Counter[str]) -> ImportPart:

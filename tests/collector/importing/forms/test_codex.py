@@ -9,6 +9,7 @@ from tests.collector.importing.imports import imported, written, written_lines
 from tests.collector.importing.together import Scene
 from tests.scenes import built_together
 
+from tracegrade_collector.importing.formats import session_part
 from tracegrade_collector.importing.import_part import ReadOptions
 from tracegrade_collector.importing.known_formats import read_file
 
@@ -425,6 +426,19 @@ def test_broken_lines_cost_themselves(tmp_path: Path) -> None:
     assert [part.fault for part in read_file(empty, ReadOptions())] == [
         "no message of a session is in it"
     ]
+
+
+def test_an_endless_session_is_read_up_to_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It costs itself, and never more memory than the limit needs."""
+    monkeypatch.setattr(session_part, "MAX_SESSION_BYTES", 2**21)
+    turns = [each for n in range(400) for each in (call(2, n), result(2, n, "a" * 10_000))]
+    outcome = imported(tmp_path, written_lines(tmp_path, [meta(), *turns, call(9, 999)]))
+
+    (note,) = outcome.notes
+    assert note.endswith("only the first 2097152 bytes of a session are read")
+    assert 100 < outcome.imported.understood["tool results"] < 400
 
 
 def test_a_long_session_has_all_its_calls(tmp_path: Path) -> None:
