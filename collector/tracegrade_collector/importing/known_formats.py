@@ -13,10 +13,8 @@ from tracegrade_collector.encoding.otlp_files import SIGNAL_OF_KEY, read_parts
 from tracegrade_collector.importing.chat import ROLES
 from tracegrade_collector.importing.formats import (
     atif_format,
-    braintrust_format,
     claude_code_format,
     codex_format,
-    datadog_format,
     gemini_format,
     harbor_format,
     inspect_format,
@@ -26,13 +24,17 @@ from tracegrade_collector.importing.formats import (
     message_format,
     mini_swe_agent_format,
     opencode_format,
-    opik_format,
     phoenix_format,
     recognition,
     swe_agent_format,
     tau2_format,
     tempo_format,
     verdict_format,
+)
+from tracegrade_collector.importing.formats.peers import (
+    braintrust_format,
+    datadog_format,
+    opik_format,
     weave_format,
 )
 from tracegrade_collector.importing.import_part import ImportPart, ReadOptions

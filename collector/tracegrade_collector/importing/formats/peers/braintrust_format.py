@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tracegrade import names
-from tracegrade_collector.importing.formats.peer_spans import (
+from tracegrade_collector.importing.formats.peers.peer_spans import (
     MODEL,
     PeerSpan,
     as_unpacked_object,

@@ -1,0 +1,1 @@
+"""Exports of tools that trace agents: Weave, Opik, Braintrust and Datadog."""
