@@ -4,6 +4,9 @@ A file is an export of observations (a list, or one a line; in camelCase or snak
 with their observations, or of scores. Ids, attributes and scope that Langfuse kept of an
 OpenTelemetry span are restored. Inputs and outputs become messages, arguments and results of the
 GenAI conventions.
+
+An observation whose parent was never sent to Langfuse is a root: one that says so
+(`isRootObservation`, since July 2026), or whose parent its trace lacks.
 """
 
 import re
@@ -52,6 +55,8 @@ _TYPES: Final = {*_OPERATIONS, "SPAN", "EVENT", "CHAIN", "EVALUATOR", "GUARDRAIL
 _TOOL_NAMES: Final = (names.TOOL_NAME, "tool.name", "ai.toolCall.name")
 _CALL_IDS: Final = (names.TOOL_CALL_ID, "tool_call.id", "ai.toolCall.id")
 _AGENT_PREFIX: Final = re.compile(r"(?:invoke_agent|agent_run) +\[?")
+_PARENT: Final = "parentObservationId"
+_APP_ROOT: Final = "langfuse.internal.is_app_root"
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _WORKFLOW: Final = "Agent workflow"
 """Name that OpenAI's Agents SDK gives to a run."""
@@ -99,7 +104,7 @@ def _part(location: str, trace: JsonObject, score: str | None) -> ImportPart:
     of_trace = ({"traceId": trace.get("id"), **each} for each in scores)
     verdicts = list(verdicts_of(of_trace, score, ignored))
     request = ExportTraceServiceRequest()
-    for found in _observations(trace):
+    for found in _with_roots(_observations(trace), is_whole="id" in trace):
         if _is_observation(found):
             request.MergeFrom(_request(found, trace, ignored))
         else:
@@ -134,6 +139,26 @@ def _traces(record: Any) -> Sequence[JsonObject]:
 
 def _observations(trace: JsonObject) -> Sequence[JsonObject]:
     return [_camel_case(each) for each in _list(trace.get("observations"))]
+
+
+def _with_roots(observations: Sequence[JsonObject], *, is_whole: bool) -> Iterator[JsonObject]:
+    """Yield the observations; a root has no parent.
+
+    Args:
+        observations: Those of a trace.
+        is_whole: Whether they are all that Langfuse has of it.
+    """
+    ids = {found.get("id") for found in observations if isinstance(found.get("id"), str)}
+    for found in observations:
+        parent = found.get(_PARENT)
+        is_absent = is_whole and isinstance(parent, str) and parent not in ids
+        yield {**found, _PARENT: None} if is_absent or _is_app_root(found) else found
+
+
+def _is_app_root(found: JsonObject) -> bool:
+    """Return whether Langfuse takes an observation for a root, whatever its parent."""
+    stored = _object(_object(found.get("metadata")).get("attributes"))
+    return found.get("isRootObservation") is True or str(stored.get(_APP_ROOT)).lower() == "true"
 
 
 def _camel_case(value: Any) -> JsonObject:

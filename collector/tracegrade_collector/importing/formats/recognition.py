@@ -54,10 +54,6 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "opencode": ("info", "parts", "projectID", "callID", "sessionID", "modelID"),
     "swe-agent": ("trajectory", "history", "info", "environment", "replay_config", "attempts"),
     "mini-swe-agent": ("trajectory_format", "messages", "info", "mini_version", "instance_id"),
-    "gemini": ("sessionId", "projectHash", "messages", "thoughts", "tokens"),
-    "opencode": ("info", "projectID", "parts", "messageID", "messages"),
-    "swe-agent": ("trajectory", "history", "environment", "exit_status", "replay_config"),
-    "mini-swe-agent": ("trajectory_format", "messages", "exit_status", "mini_version"),
     "atif": ("schema_version", "steps", "step_id", "final_metrics", "session_id", "agent"),
     "messages": ("messages", "role", "content", "tool_calls", "steps", "task_id", "traj"),
 }
