@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from tracegrade.terminal.visible import visible
-from tracegrade_scoring.compare.decision.texts import decision_blocks
+from tracegrade_scoring.compare.decision.texts import decision_blocks, decision_width
 from tracegrade_scoring.compare.fail_on_rules import RuleOutcome
 from tracegrade_scoring.compare.reasons_view import REASONS_NOTE
 from tracegrade_scoring.compare.rule_outcomes import RuledComparison
@@ -50,7 +50,7 @@ def render_decision(ruled: RuledComparison, details: str, *, width: int, color: 
     Args:
         ruled: The comparison.
         details: The command.
-        width: Columns, at least 76.
+        width: Columns of the screen.
         color: Whether escapes may choose colors.
     """
     found = ruled.comparisons
@@ -63,7 +63,7 @@ def render_decision(ruled: RuledComparison, details: str, *, width: int, color: 
         )
     ]
     last = Sentence(f"All of it: {details}")
-    return write_terminal([*blocks, last], width=max(width, LEAST_WIDTH), color=color)
+    return write_terminal([*blocks, last], width=decision_width(width), color=color)
 
 
 def render_markdown(ruled: RuledComparison) -> str:

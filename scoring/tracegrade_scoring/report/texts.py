@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from tracegrade.terminal.visible import visible
-from tracegrade_scoring.compare.decision.texts import blocks_of
+from tracegrade_scoring.compare.decision.texts import blocks_of, decision_width
 from tracegrade_scoring.compare.differences import change_sentence
 from tracegrade_scoring.compare.view import CohortView
 from tracegrade_scoring.rendering import words
@@ -51,8 +51,6 @@ EVIDENCE_ROWS = 12
 """Rows of evidence for each release on a terminal; the HTML report has them all."""
 MARKDOWN_ROWS = 50
 """The same limit in Markdown."""
-LEAST_WIDTH = 76
-"""Columns of a decision, whose numbers would be cut."""
 TABLE_ROWS = 40
 """Rows of estimates, categories and tasks on a terminal."""
 
@@ -70,12 +68,10 @@ def render_short(report: Report, details: str, *, width: int, color: bool) -> st
     Args:
         report: What to show.
         details: The command.
-        width: Columns.
+        width: Columns of the screen.
         color: Whether escapes may choose colors.
     """
-    return write_terminal(
-        _short_blocks(report, details), width=max(width, LEAST_WIDTH), color=color
-    )
+    return write_terminal(_short_blocks(report, details), width=decision_width(width), color=color)
 
 
 def render_short_markdown(report: Report, details: str) -> str:

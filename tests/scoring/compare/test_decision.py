@@ -206,14 +206,15 @@ def test_every_format_says_the_same_word_and_checks(tables: Tables) -> None:
         assert f"2: {cohort['decision']['word']}." in page
 
 
-def test_a_terminal_of_80_columns_shows_it_in_25_lines(tables: Tables) -> None:
+@pytest.mark.parametrize("screen_width", [40, 80, 100, 200])
+def test_it_has_25_lines_of_80_columns_on_any_screen(tables: Tables, screen_width: int) -> None:
     """Long names are cut, and their control characters do not reach a terminal."""
     for release in ("1", "2"):
         for task in range(40):
             name = f"{HOSTILE[task % len(HOSTILE)]}{task}{'x' * 90}"
             values = [float(release == "1" or task % 3 == 0)]
             attempts(tables, release, name, success=values, tsa=values, ra_after_recovery=values)
-    lines = text(compare(tables)).splitlines()
+    lines = text(compare(tables), screen_width).splitlines()
     assert len(lines) <= 25
     assert max(map(len, lines)) <= 80
     assert not acting("\n".join(lines))

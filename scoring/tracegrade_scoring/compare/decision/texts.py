@@ -1,6 +1,7 @@
 """A decision in text: at most 25 lines of 80 columns for one agent."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from tracegrade_scoring.compare.decision.release_rule import ShipRule
 from tracegrade_scoring.compare.decision.view import DecisionView, decision_view
@@ -14,6 +15,15 @@ from tracegrade_scoring.rendering.blocks import (
     TextBlock,
     columns,
 )
+
+WIDTHS: Final = (76, 80)
+"""Least and most columns of a decision; a wider screen shows no more of it."""
+
+
+def decision_width(screen_width: int) -> int:
+    """Return how wide a decision is on a screen of so many columns."""
+    least, most = WIDTHS
+    return min(max(screen_width, least), most)
 
 
 def decision_blocks(
