@@ -12,21 +12,17 @@ from typing import Any, Final, NamedTuple
 from tracegrade_collector.encoding.otlp_files import SIGNAL_OF_KEY, read_parts
 from tracegrade_collector.importing.chat import ROLES
 from tracegrade_collector.importing.formats import (
-    atif_format,
     claude_code_format,
     codex_format,
     gemini_format,
-    harbor_format,
     inspect_format,
     jaeger_format,
     langfuse_format,
     langsmith_format,
     message_format,
-    mini_swe_agent_format,
     opencode_format,
     phoenix_format,
     recognition,
-    swe_agent_format,
     tau2_format,
     tempo_format,
     verdict_format,
@@ -36,6 +32,12 @@ from tracegrade_collector.importing.formats.peers import (
     datadog_format,
     opik_format,
     weave_format,
+)
+from tracegrade_collector.importing.formats.trajectories import (
+    atif_format,
+    harbor_format,
+    mini_swe_agent_format,
+    swe_agent_format,
 )
 from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
 from tracegrade_collector.importing.records import read_records

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.encoding.otlp import Signal
-from tracegrade_collector.importing.formats.atif_steps import read_steps, times_in
+from tracegrade_collector.importing.formats.trajectories.atif_steps import read_steps, times_in
 from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
 from tracegrade_collector.importing.records import TOO_DEEP, JsonObject, read_records
 from tracegrade_collector.importing.source import open_plain

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.importing.chat import read_messages
-from tracegrade_collector.importing.formats.swe_agent_format import (
+from tracegrade_collector.importing.formats.trajectories.swe_agent_format import (
     BASH,
     task_in_path,
     verdict_on_limit,

@@ -63,7 +63,7 @@ _LIMITS: Final = (
 )
 
 
-class _Asked(NamedTuple):
+class _Answer(NamedTuple):
     """An answer of the model in the history."""
 
     calls: list[ToolCall]
@@ -204,16 +204,16 @@ def _messages(
     return "\n".join(system) or None, messages
 
 
-def _answers(history: list[dict[str, Any]]) -> dict[str, deque[_Asked]]:
+def _answers(history: list[dict[str, Any]]) -> dict[str, deque[_Answer]]:
     """Return the model's answers by the command in them."""
-    found: defaultdict[str, deque[_Asked]] = defaultdict(deque)
+    found: defaultdict[str, deque[_Answer]] = defaultdict(deque)
     for item in history:
         if item.get("role") == "assistant" and item.get("is_demo") is not True:
             calls = [each for each in as_list(item.get("tool_calls")) if isinstance(each, dict)]
             blocks = map(as_object, as_list(item.get("thinking_blocks")))
             texts = [each.get("thinking") for each in blocks]
             thoughts = [Thought(text) for text in texts if isinstance(text, str) and text]
-            asked = _Asked([read_call(each) for each in calls], thoughts)
+            asked = _Answer([read_call(each) for each in calls], thoughts)
             found[str(item.get("action")).strip()].append(asked)
     return found
 
@@ -221,14 +221,14 @@ def _answers(history: list[dict[str, Any]]) -> dict[str, deque[_Asked]]:
 def _step(
     step: JsonObject,
     number: int,
-    answers: dict[str, deque[_Asked]],
+    answers: dict[str, deque[_Answer]],
     model: str | None,
     ignored: Counter[str],
 ) -> Iterator[Message]:
     action, observation = step.get("action"), step.get("observation")
     command = action.strip() if isinstance(action, str) else ""
     queue = answers.get(command)
-    asked = queue.popleft() if queue else _Asked([], [])
+    asked = queue.popleft() if queue else _Answer([], [])
     thought, response = step.get("thought"), step.get("response")
     pieces: list[Piece] = list(asked.thoughts)
     if isinstance(thought, str) and thought.strip():

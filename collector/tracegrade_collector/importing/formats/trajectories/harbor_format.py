@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.encoding.otlp import Signal
-from tracegrade_collector.importing.formats.atif_format import (
+from tracegrade_collector.importing.formats.trajectories.atif_format import (
     NO_TRAJECTORY,
     AtifRun,
     release_of,
@@ -26,7 +26,7 @@ from tracegrade_collector.importing.formats.atif_format import (
     text_of,
     trajectory_of,
 )
-from tracegrade_collector.importing.formats.atif_format import fits as is_trajectory
+from tracegrade_collector.importing.formats.trajectories.atif_format import fits as is_trajectory
 from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
 from tracegrade_collector.importing.records import TOO_DEEP, JsonObject, read_records
 from tracegrade_collector.importing.scores import is_success, success_verdict

@@ -1,0 +1,1 @@
+"""Formats of trajectories of coding agents and benchmarks, one module each."""
