@@ -113,7 +113,7 @@ def first_lines(form: str, session: str) -> list[Row]:
     prompt = {"role": "user", "content": "Mend a.py."}
     words = [{"type": "input_text", "text": "Mend a.py."}]
     item = {"type": "message", "role": "user", "content": words}
-    return {
+    lines: dict[str, list[Row]] = {
         "codex": [
             {"type": "session_meta", "payload": {"id": session, "cli_version": "0.171.0"}},
             {"timestamp": stamp(0), "type": "response_item", "payload": item},
@@ -126,7 +126,8 @@ def first_lines(form: str, session: str) -> list[Row]:
             {"id": "u", "type": "user", "timestamp": stamp(0), "content": "Mend a.py."},
         ],
         "opencode": [{"info": {"role": "user"}, "parts": [{"type": "text", "text": "Mend."}]}],
-    }[form]
+    }
+    return lines[form]
 
 
 TURNS: Final[dict[str, Callable[[int, str], list[Row]]]] = {

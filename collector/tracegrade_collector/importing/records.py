@@ -82,7 +82,8 @@ class _Cutter:
 
     def feed(self, piece: bytes) -> Iterator[FileRecord]:
         piece = self._cut_escape + piece
-        self._cut_escape = piece[-1:] if piece.endswith(b"\\") else b""
+        is_cut = (len(piece) - len(piece.rstrip(b"\\"))) % 2 == 1
+        self._cut_escape = piece[-1:] if is_cut else b""
         piece = piece[: len(piece) - len(self._cut_escape)]
         start = 0
         for token in _TOKEN.finditer(piece):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tracegrade_collector.importing import records
 from tracegrade_collector.importing.records import read_records
 
 RUN = {"task": "t", "messages": [{"role": "user", "content": "{"}, {"role": "assistant"}]}
@@ -102,3 +103,13 @@ def test_any_records_come_back(records: list[Any], indent: Any, in_list: bool) -
     else:
         text = "\n".join(json.dumps(record, indent=indent) for record in records)
     assert values(text) == records
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_a_document_may_be_cut_anywhere(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    """A piece may end after a backslash that begins an escape, or after one that ends it."""
+    monkeypatch.setattr(records, "_CHUNK_BYTES", size)
+    runs = [{"task": text} for text in ("a\\", '\\\\"{', "]\\\\", '"', "\\n\n\\")]
+    document = "[" + "\n" * 60 + ",\n".join(json.dumps(run, indent=1) for run in runs * 20)
+
+    assert values(document + "\n]") == runs * 20
