@@ -3,8 +3,9 @@
 Each case is a task. The calls of each invocation are expected in its turn, and its final response
 is the reference.
 
-Sources: `evaluation/eval_case.py` of google/adk-python, 2026, and of version 1.4 (June 2025);
-agentevals-dev/agentevals of May 2026, which also writes `case_id` and `agent_content`.
+Source: https://github.com/google/adk-python (`EvalCase`), as of June in 2025 (1.4) and of 2026.
+Cases of https://github.com/agentevals-dev/agentevals, as of May 2026, also have `case_id` and
+`agent_content`.
 """
 
 from collections import Counter

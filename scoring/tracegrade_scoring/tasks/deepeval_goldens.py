@@ -1,7 +1,9 @@
 """Goldens of DeepEval → tasks: their expected tools, and their expected output as reference.
 
-A golden without a name is named by its input. Source: `dataset/golden.py` of DeepEval 4.1.10,
-August 2026, whose `save_as` writes snake_case and whose service writes camelCase.
+A golden without a name is named by its input. `save_as` writes snake_case, and DeepEval's service
+camelCase.
+
+Source: https://github.com/confident-ai/deepeval (`Golden`), version 4.1.10 as of August 2026.
 """
 
 from collections.abc import Iterator, Mapping

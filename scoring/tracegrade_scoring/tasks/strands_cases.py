@@ -1,7 +1,9 @@
 """Experiments of Strands Evals → tasks: each case's expected trajectory and output.
 
-A case without a name is named by its input. Source: `case.py` and `Experiment.to_file` of
-strands-agents/evals 1.2.0, August 2026.
+A case without a name is named by its input.
+
+Source: https://github.com/strands-agents/evals (`Case`, `Experiment.to_file`), version 1.2.0 as of
+August 2026.
 """
 
 from collections.abc import Iterator, Mapping

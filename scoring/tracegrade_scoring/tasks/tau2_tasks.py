@@ -1,8 +1,9 @@
 """Tasks of tau2-bench → tasks named `DOMAIN/TASK`, as its results are imported.
 
 The actions of the agent are expected. They are one way to the right state of the database, and
-tau2-bench compares the states; so no other call is wrong unless `--complete` says so. Source:
-`data_model/tasks.py` of sierra-research/tau2-bench 1.0.1, of May 2026.
+tau2-bench compares the states; so no other call is wrong unless `--complete` says so.
+
+Source: https://github.com/sierra-research/tau2-bench (`Task`), version 1.0.1 as of July 2026.
 """
 
 from collections import Counter

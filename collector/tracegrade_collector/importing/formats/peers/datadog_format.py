@@ -4,7 +4,8 @@ A record is an answer of the interface (`{"data": [span, …]}`) or a span. The 
 whether it is an agent, a model or a tool. The program is the span's `ml_app`, its version the tag
 `version`, the conversation the tag `session_id`.
 
-Source: Datadog's documents of the Export API, 2025, and of its spans, 2026.
+Source: https://docs.datadoghq.com/llm_observability/evaluations/export_api, as of November in
+2025.
 """
 
 from collections.abc import Iterator
