@@ -5,8 +5,9 @@ import lzma
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 from tracegrade_ci.baseline import FILES, store_files
@@ -20,6 +21,9 @@ _DAMAGE: Final = (
     *(NotImplementedError, RuntimeError, ValueError, OverflowError, struct.error),
 )
 """Errors of `zipfile` for a damaged archive, by the method of compression."""
+PAGE: Final = 100
+MOST_PAGES: Final = 20
+"""Pages of artifacts that are searched."""
 NOT_FOUND: Final = "did not list artifacts"
 
 
@@ -53,14 +57,24 @@ def fetch_baseline(api: GitHubApi, source: ArtifactSource, folder: Path) -> bool
 
 def _newest(api: GitHubApi, source: ArtifactSource) -> int | None:
     """Return the id of the newest artifact, None if there is none; GitHub lists it first."""
-    asked = urlencode({"name": source.name, "per_page": 100})
-    answer = api.request("GET", f"/repos/{source.repository}/actions/artifacts?{asked}")
-    found = answer.found
-    if answer.status != 200 or not isinstance(found, dict):
-        raise api.failed(answer, NOT_FOUND)
-    listed = found.get("artifacts")
-    own = (each for each in listed or () if _is_own(each, source))
+    own = (each for each in _listed(api, source) if _is_own(each, source))
     return next((each["id"] for each in own), None)
+
+
+def _listed(api: GitHubApi, source: ArtifactSource) -> Iterator[Any]:
+    """Yield the artifacts of this name, also those of forks and other branches."""
+    for page in range(1, MOST_PAGES + 1):
+        asked = urlencode({"name": source.name, "per_page": PAGE, "page": page})
+        answer = api.request("GET", f"/repos/{source.repository}/actions/artifacts?{asked}")
+        found = answer.found
+        if answer.status != 200 or not isinstance(found, dict):
+            raise api.failed(answer, NOT_FOUND)
+        listed = found.get("artifacts")
+        if not isinstance(listed, list):
+            return
+        yield from listed
+        if len(listed) < PAGE:
+            return
 
 
 def _is_own(artifact: object, source: ArtifactSource) -> bool:

@@ -47,6 +47,8 @@ class BaselineNotes(BaseModel):
     scorer_version: ShortText
     task_hashes: Mapping[ShortText, tuple[ShortText, ...]]
     """Of each known task."""
+    prices: ShortText | None = None
+    """Digest of the prices by which costs were worked out; None of an earlier version."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ def write_baseline(
         runs=scored.runs,
         scorer_version=scored.scorer_version,
         task_hashes=scored.task_hashes,
+        prices=scored.prices,
     )
     files = {
         f"{table.name}.parquet": _as_parquet(found) for table, found in without_texts(rows).items()

@@ -165,8 +165,8 @@ def comment(
 ) -> None:
     """Put the comment on a pull request of GitHub, in place of the one of the last run.
 
-    The token is read from TRACEGRADE_GITHUB_TOKEN or GITHUB_TOKEN. If it may not write, as that of
-    a fork, nothing is commented and the exit code is 0.
+    The token is read from TRACEGRADE_GITHUB_TOKEN or GITHUB_TOKEN. If it may not read or write
+    comments, as that of a fork, nothing is commented and the exit code is 0.
     """
     from tracegrade_ci.comments import Comments, PullRequest
     from tracegrade_ci.github import GitHubApi, checked_api, checked_repository, token_of
@@ -176,7 +176,10 @@ def comment(
     where = PullRequest(checked_repository(repository), pull_request)
     url = Comments(GitHubApi(checked_api(api), token_of(os.environ)), where).put(text)
     if url is None:
-        echo("the token may not write comments, as that of a fork; the step summary has it all")
+        echo(
+            f"the token may not read or write comments of {repository}, as that of a fork; the "
+            "step summary has it all"
+        )
     else:
         echo(f"comment: {url}")
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from tracegrade_ci.check import FAIL, NO_BASELINE, PASS, STALE, CheckResult, RunSteps
 from tracegrade_ci.errors import CheckRefused
+from tracegrade_ci.pairing import OTHER_PRICES
 from tracegrade_scoring.compare.decision.texts import decision_blocks
 from tracegrade_scoring.compare.fail_on_rules import RuleOutcome
 from tracegrade_scoring.compare.model import Comparison
@@ -110,6 +111,8 @@ def _cautions(result: CheckResult) -> Iterator[str]:
             f"Left out, not comparable: tasks changed: {names}"
             f"{f' and {more:,} more' if more > 0 else ''}."
         )
+    if both.other_prices and result.ruled is not None:
+        yield OTHER_PRICES
     for agent in both.absent_agents[:20]:
         yield f"The baseline has runs of {agent}; the candidate has none."
 

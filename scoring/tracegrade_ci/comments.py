@@ -8,8 +8,12 @@ from tracegrade_ci.github import GitHubApi
 MOST_PAGES: Final = 50
 """Pages of 100 comments that are searched."""
 READ_ONLY: Final = {403, 404}
-"""Statuses by which GitHub refuses a token that may not write."""
+"""Statuses by which GitHub refuses a token that may not read or write comments."""
 NOT_ACCEPTED: Final = "did not accept the comment"
+
+
+class _TokenRefused(Exception):
+    """The token may not do this."""
 
 
 class PullRequest(NamedTuple):
@@ -37,12 +41,18 @@ class Comments:
         """Replace the comment of a bot with the same first line, or else add one.
 
         Returns:
-            The URL of the comment; None if the token may not write.
+            The URL of the comment; None if the token may not read or write comments.
 
         Raises:
             GitHubFailed: GitHub cannot be reached, or refuses the text.
         """
         first_line = text.partition("\n")[0]
+        try:
+            return self._replaced_or_added(text, first_line)
+        except _TokenRefused:
+            return None
+
+    def _replaced_or_added(self, text: str, first_line: str) -> str:
         for number in self._own(first_line):
             path = f"/repos/{self._pull_request.repository}/issues/comments/{number}"
             answer = self._api.request("PATCH", path, {"body": text})
@@ -54,7 +64,7 @@ class Comments:
         if answer.status == 201:
             return _url(answer.found)
         if answer.status in READ_ONLY:
-            return None
+            raise _TokenRefused
         raise self._api.failed(answer, NOT_ACCEPTED)
 
     def _own(self, first_line: str) -> Iterator[int]:
@@ -63,6 +73,8 @@ class Comments:
             path = f"{self._pull_request.path}?per_page=100&page={page}"
             answer = self._api.request("GET", path)
             found = answer.found
+            if answer.status in READ_ONLY:
+                raise _TokenRefused
             if answer.status != 200 or not isinstance(found, list):
                 raise self._api.failed(answer, NOT_ACCEPTED)
             yield from (each["id"] for each in found if _is_own(each, first_line))

@@ -51,8 +51,15 @@ def opened_scores(lake: Lake) -> Iterator[DuckDBPyConnection]:
         yield con
 
 
-def scored_release(con: DuckDBPyConnection, release: str) -> tuple[ReleaseRows, ScoredBy]:
+def scored_release(
+    con: DuckDBPyConnection, release: str, prices: str
+) -> tuple[ReleaseRows, ScoredBy]:
     """Return the rows of a release.
+
+    Args:
+        con: Of `opened_scores`.
+        release: The release.
+        prices: Digest of the prices of the lake.
 
     Raises:
         CheckRefused: It has no scored run.
@@ -60,18 +67,18 @@ def scored_release(con: DuckDBPyConnection, release: str) -> tuple[ReleaseRows, 
     scored = scored_by(con, release)
     if scored is None:
         raise CheckRefused(_unknown(con, release))
-    return release_rows(con, release), scored
+    return release_rows(con, release), scored._replace(prices=prices)
 
 
 def candidate_runs(
-    con: DuckDBPyConnection, release: str, baseline: StoredBaseline | NoBaseline
+    con: DuckDBPyConnection, release: str, baseline: StoredBaseline | NoBaseline, prices: str
 ) -> CandidateRuns:
     """Return the runs to check, and the baseline's if the lake scored all by other tasks.
 
     Raises:
         CheckRefused: The release has no scored run.
     """
-    rows, scored = scored_release(con, release)
+    rows, scored = scored_release(con, release, prices)
     rescored = None
     if isinstance(baseline, StoredBaseline) and baseline.notes.release != release:
         base = baseline.notes.release

@@ -6,6 +6,7 @@ from pathlib import Path
 from tracegrade_ci.check import NO_BASELINE, STALE, CheckResult
 from tracegrade_ci.comment import FIRST_LINE
 from tracegrade_ci.errors import CheckRefused
+from tracegrade_ci.pairing import OTHER_PRICES
 from tracegrade_lake.out_files import out_file
 from tracegrade_scoring.compare.decision.checks import HELD
 from tracegrade_scoring.compare.fail_on_rules import RuleOutcome
@@ -29,6 +30,8 @@ def _cases(result: CheckResult) -> Iterator[JunitCase]:
             yield JunitCase(BASELINE, name, "skipped", "not comparable: tasks changed")
     if result.ruled is None:
         return
+    if result.paired is not None and result.paired.other_prices:
+        yield JunitCase(BASELINE, "costs", "skipped", OTHER_PRICES)
     for comparison, outcomes in result.ruled.cohorts:
         agent = words.cohort(comparison.cohort.agent_name, comparison.cohort.run_mode)
         yield from (_rule_case(agent, outcome) for outcome in outcomes)

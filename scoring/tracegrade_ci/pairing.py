@@ -8,7 +8,7 @@ import pyarrow as pa
 from tracegrade.terminal.visible import visible
 from tracegrade_ci.baseline import NoBaseline, StoredBaseline
 from tracegrade_ci.errors import CheckRefused
-from tracegrade_ci.release_rows import ReleaseRows, ScoredBy, renamed, without_tasks
+from tracegrade_ci.release_rows import ReleaseRows, ScoredBy, renamed, without_costs, without_tasks
 from tracegrade_lake import Table
 from tracegrade_queries.engine.layers import BUILT
 from tracegrade_scoring.layer import SCORES
@@ -16,6 +16,7 @@ from tracegrade_scoring.metric_definition import METRIC_DEFINITIONS
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.schema import CUSTOM_SCORES, TRAJECTORY_SCORES
 
+OTHER_PRICES: Final = "Costs are not compared: the baseline's were worked out with other prices."
 NAMED: Final = 5
 """Tasks that a reason names."""
 
@@ -41,6 +42,8 @@ class PairedRuns(NamedTuple):
     """Tasks that are left out because their definition changed, sorted."""
     rescored: bool
     """The baseline's runs were scored again."""
+    other_prices: bool = False
+    """Costs are left out: the baseline's were worked out with other prices."""
 
     @property
     def tables(self) -> Mapping[Table, pa.Table]:
@@ -91,7 +94,11 @@ def paired(baseline: StoredBaseline, candidate: CandidateRuns) -> PairedRuns | N
         base = f"{base} (baseline)"
         left = renamed(left, notes.release, base)
     own = without_tasks(candidate.rows, {*changed})
-    return PairedRuns(base, left, own, changed, candidate.rescored is not None)
+    rescored = candidate.rescored is not None
+    if not rescored and notes.prices != candidate.scored.prices:
+        left, own = without_costs(left), without_costs(own)
+        return PairedRuns(base, left, own, changed, rescored, other_prices=True)
+    return PairedRuns(base, left, own, changed, rescored)
 
 
 def is_outdated(baseline: StoredBaseline, rows: ReleaseRows, scored: ScoredBy) -> bool:

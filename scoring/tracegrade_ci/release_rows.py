@@ -46,6 +46,8 @@ class ScoredBy(NamedTuple):
     scorer_version: str
     task_hashes: Mapping[str, tuple[str, ...]]
     """Of each known task."""
+    prices: str = ""
+    """Digest of the prices by which costs were worked out."""
 
 
 def release_rows(con: DuckDBPyConnection, release: str) -> ReleaseRows:
@@ -96,6 +98,11 @@ def scored_by(con: DuckDBPyConnection, release: str) -> ScoredBy | None:
         return None
     hashes = {task: tuple(each) for task, each, _, _ in rows if task is not None}
     return ScoredBy(sum(runs for *_, runs in rows), rows[0][2], hashes)
+
+
+def without_costs(rows: ReleaseRows) -> ReleaseRows:
+    """Return rows in which no cost is known."""
+    return {**rows, TRAJECTORIES: _emptied(rows[TRAJECTORIES], ("cost_usd",))}
 
 
 def without_tasks(rows: ReleaseRows, tasks: set[str]) -> ReleaseRows:

@@ -11,6 +11,7 @@ from tracegrade_ci.check import CheckOptions, CheckResult, check_runs
 from tracegrade_ci.lake import candidate_runs, opened_scores, score_lake, scored_release
 from tracegrade_ci.steps import run_steps
 from tracegrade_lake import Lake
+from tracegrade_queries.costs.pricing import prices_digest
 from tracegrade_queries.engine.connection import open_lake
 from tracegrade_scoring.compare.attempts import AttemptCounting
 from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE, read_release_rule
@@ -53,7 +54,7 @@ def check_lake(request: CheckRequest, note: Note) -> CheckResult:
     options = _options(lake, request, note)
     baseline = read_baseline(request.baseline)
     with opened_scores(lake) as con:
-        candidate = candidate_runs(con, request.candidate, baseline)
+        candidate = candidate_runs(con, request.candidate, baseline, prices_digest(lake))
         now = datetime.datetime.now(datetime.UTC)
         result = check_runs(baseline, candidate, options, now)
         return replace(result, steps=tuple(run_steps(con, result)))
@@ -99,6 +100,7 @@ def export_baseline(
     Raises:
         CheckRefused: The release has no scored run, or the folder cannot be written.
     """
-    with opened_scores(open_lake(lake, note)) as con:
-        rows, scored = scored_release(con, release)
+    opened = open_lake(lake, note)
+    with opened_scores(opened) as con:
+        rows, scored = scored_release(con, release, prices_digest(opened))
     return write_baseline(folder, rows, scored, release, commit)

@@ -282,6 +282,15 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
             rich_help_panel=CONTINUOUS,
         ),
     ] = None,
+    then_limit: Annotated[
+        float | None,
+        typer.Option(
+            parser=seconds,
+            help="Time for each such command, after which it is cut off; 10m if not given.",
+            metavar="TIME",
+            rich_help_panel=CONTINUOUS,
+        ),
+    ] = None,
     stop_after: Annotated[
         float | None,
         typer.Option(
@@ -309,7 +318,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     _check_options(
         follow,
         {"--full": full, "--wait": wait, "--dry-run": dry_run, "--why": why, "--strict": strict},
-        {"--every": every, "--then": then, "--stop-after": stop_after},
+        {"--every": every, "--then": then, "--then-limit": then_limit, "--stop-after": stop_after},
     )
     say = partial(echo, err=True)
     opened = open_lake(lake, say)
@@ -328,7 +337,9 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     if follow:
         with at_work as executor:
             ticks = Ticks(opened, specification, chosen, given, mapping, executor)
-            _follow(opened, ticks, _follow_options(lake, every, quiet, then, stop_after), summary)
+            options = _follow_options(lake, every, quiet, then, stop_after)
+            options = options._replace(command_secs=then_limit or options.command_secs)
+            _follow(opened, ticks, options, summary)
         return
     with _noting_busy(opened, specification, summary), at_work as executor, progress() as show:
         done = job.score(

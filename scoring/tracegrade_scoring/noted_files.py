@@ -4,7 +4,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from tracegrade_lake import Column, Table
+from tracegrade_lake import Column, Lake, Table
 from tracegrade_lake.columns import BIGINT, BOOLEAN, TEXT
 
 SCORED_FILES: Final = Table(
@@ -29,3 +29,8 @@ SCORED_FILES: Final = Table(
     ),
     partition_by=(),
 )
+
+
+def was_scored(lake: Lake) -> bool:
+    """Return whether a scoring run has looked at a lake, even if it had no run yet."""
+    return lake.columns(SCORED_FILES.name) is not None

@@ -12,10 +12,10 @@ from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metrics import FAILURE_MODES, MAIN_METRICS, METRICS, Metric
+from tracegrade_scoring.noted_files import was_scored
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
 from tracegrade_scoring.rendering.rows import read_rows
-from tracegrade_scoring.schema import TRAJECTORY_SCORES
 from tracegrade_scoring.sql import RELATIONS
 from tracegrade_send.errors import SendRefused
 from tracegrade_send.layer import SENT
@@ -78,7 +78,7 @@ class ScoredLake:
         Raises:
             SendRefused: It has never been scored.
         """
-        if lake.columns(TRAJECTORY_SCORES.name) is None:
+        if not was_scored(lake):
             msg = (
                 f"the lake at {lake.location} has never been scored, so there is nothing to send; "
                 f"run `tracegrade score --lake {lake.location}` first"

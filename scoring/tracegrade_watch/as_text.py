@@ -6,8 +6,9 @@ from typing import Any
 
 from tracegrade.terminal.visible import visible
 from tracegrade_scoring.rendering import words
+from tracegrade_watch import phrases
 from tracegrade_watch.alert import Alert, Evidence
-from tracegrade_watch.outputs.formats import summary
+from tracegrade_watch.outputs.formats import LAKE, agent_of, summary
 from tracegrade_watch.phrases import strength
 from tracegrade_watch.stored import evidence_document
 from tracegrade_watch.watched import RuleCheck, Watched
@@ -29,8 +30,8 @@ def as_text(watched: Watched) -> Iterator[str]:
 
 def _alert_lines(alert: Alert) -> Iterator[str]:
     evidence = alert.evidence
-    cohort = words.cohort(alert.agent_name, alert.run_mode) if alert.agent_name else "lake"
-    heading = (alert.state.upper(), alert.alert_id, visible(alert.rule), cohort + _value(alert))
+    whose = phrases.agent(alert.agent_name, alert.run_mode, alert.metric) or LAKE
+    heading = (alert.state.upper(), alert.alert_id, visible(alert.rule), whose + _value(alert))
     yield "  ".join(heading)
     yield f"  {visible(evidence.statement)}"
     if evidence.content:
@@ -59,7 +60,8 @@ def _value(alert: Alert) -> str:
 
 def _named(check: RuleCheck) -> str:
     about = check.about
-    cohort = f" {words.cohort(about.agent_name, about.run_mode)}" if about.agent_name else ""
+    whose = agent_of(check)
+    cohort = f" {whose}" if whose else ""
     value = f" {words.name(about.dimension)}={words.name(about.dimension_value)}"
     return f"{about.rule}{cohort}{value if about.dimension else ''}"
 

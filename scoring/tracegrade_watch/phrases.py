@@ -14,6 +14,13 @@ def rounded(value: float) -> float:
     return float(f"{value:.{EVIDENCE_DIGITS}g}")
 
 
+def agent(agent_name: str | None, run_mode: str | None, metric: str | None) -> str | None:
+    """Return the agent of an alert in its run mode; None of one about the whole lake."""
+    if agent_name is None and metric is None:
+        return None
+    return words.cohort(agent_name, run_mode)
+
+
 def moved(metric: Metric, base: Side, candidate: Side) -> str:
     """Return the change from one side to the other."""
     before, now = base.mean or 0, candidate.mean or 0

@@ -16,9 +16,9 @@ from tracegrade_scoring.issues.read import read_issues
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metric_definition import METRIC_DEFINITIONS
 from tracegrade_scoring.metrics import METRICS, Metric
+from tracegrade_scoring.noted_files import was_scored
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.own_metrics import own_metrics
-from tracegrade_scoring.schema import TRAJECTORY_SCORES
 from tracegrade_watch import phrases
 from tracegrade_watch.drifts import drift_checks
 from tracegrade_watch.errors import WatchBusy, WatchRefused
@@ -89,7 +89,7 @@ def watch(lake: Lake, rules: WatchFile, now: datetime.datetime) -> Watched:
 
 
 def _check_scored(lake: Lake) -> None:
-    if lake.columns(TRAJECTORY_SCORES.name) is None:
+    if not was_scored(lake):
         msg = (
             f"the lake at {lake.location} has never been scored, so there is nothing to watch; "
             f"run `tracegrade score --lake {lake.location}` first"

@@ -73,11 +73,15 @@ class GitHub:
         if headers["Authorization"] != self.authorization:
             return 401, {"message": "Bad credentials"}, {}
         if parts.path == OF_ARTIFACTS:
-            name = parse_qs(parts.query)["name"][0]
-            return 200, {"artifacts": [a for a in self.artifacts if a["name"] == name]}, {}
+            return 200, {"artifacts": self._page_of_artifacts(parse_qs(parts.query))}, {}
         if zipped := OF_ARCHIVE.fullmatch(parts.path):
             return 302, {}, {"Location": f"{self.url}/download/{zipped[1]}?signature=x"}
         return (*self.handle(method, target, data), {})
+
+    def _page_of_artifacts(self, given: dict[str, list[str]]) -> list[dict[str, Any]]:
+        size, page = int(given.get("per_page", ["30"])[0]), int(given.get("page", ["1"])[0])
+        named = [each for each in self.artifacts if each["name"] == given["name"][0]]
+        return named[size * (page - 1) : size * page]
 
     def handle(self, method: str, target: str, data: bytes) -> tuple[int, Any]:
         """Return status and body of the answer to a request with the token."""

@@ -49,6 +49,20 @@ def test_newest_baseline_comes_back(server: GitHub, exported: Path, tmp_path: Pa
     assert server.downloaded_by == [None]
 
 
+def test_baseline_is_found_after_many_of_other_branches(
+    server: GitHub, exported: Path, tmp_path: Path
+) -> None:
+    """GitHub lists 100 at a time, of all branches."""
+    server.upload(archive(contents(exported)))
+    for _ in range(230):
+        server.upload(archive({}), branch="change")
+
+    done = fetch(server, tmp_path / "out")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert contents(tmp_path / "out") == contents(exported)
+
+
 @pytest.mark.parametrize(
     "own",
     [

@@ -158,6 +158,34 @@ def test_other_versions_are_not_compared(
     assert done.stdout.startswith(f"verdict: no-baseline: {reason}")
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_costs_by_other_prices_are_not_compared(
+    candidate: Sample, baseline: Path, tmp_path: Path, *, known: bool
+) -> None:
+    """Neither where the baseline does not say by which; the same prices are compared."""
+    comment, junit = tmp_path / "comment.md", tmp_path / "junit.xml"
+    files = ("--markdown", comment, "--junit", junit)
+    candidate.check(baseline, *HELD_RULE, *files)
+    assert "Costs are not compared" not in comment.read_text() + junit.read_text()
+    assert "no cost is known" not in comment.read_text()
+    if known:
+        prices = tmp_path / "prices.yaml"
+        prices.write_text("{version: 1, models: {'*': {input: 7, output: 7}}}")
+        options = ("--tasks", candidate.tasks, "--prices", prices)
+        assert tracegrade("score", "--lake", candidate.lake, *options).returncode == 0
+    else:
+        notes = json.loads((baseline / "baseline.json").read_text())
+        del notes["prices"]
+        (baseline / "baseline.json").write_text(json.dumps(notes))
+
+    done = candidate.check(baseline, *HELD_RULE, *files)
+
+    assert done.stdout == "verdict: pass\n"
+    assert "Costs are not compared: the baseline" in comment.read_text()
+    assert "Costs are not compared" in junit.read_text()
+    assert "$" not in comment.read_text()
+
+
 @pytest.mark.parametrize("file", ["baseline.json", "trajectory_scores.parquet"])
 def test_damaged_baseline_is_an_error(candidate: Sample, baseline: Path, file: str) -> None:
     """It is not taken for a missing one."""

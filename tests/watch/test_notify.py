@@ -115,6 +115,24 @@ def test_a_new_alert_that_resolved_or_is_acknowledged_is_not_sent(
     assert server.requests == 0
 
 
+def test_an_acknowledged_alert_stays_active_in_alertmanager(lake: Lake, server: Peer) -> None:
+    """It would end there by itself; its end is sent once, and other kinds receive nothing more."""
+    for kind in ("alertmanager", "webhook"):
+        send(lake, server, kind)
+    for state in ("acknowledged", "resolved"):
+        write_alerts(lake, [replace(each, state=state) for each in read_alerts(lake)])
+        send(lake, server, "alertmanager")
+        if state == "acknowledged":
+            send(lake, server, "webhook")
+            assert server.requests == 3
+    send(lake, server, "alertmanager")
+    (fired,), _, (known,), (end,) = bodies(server)
+
+    assert known["labels"] == fired["labels"]
+    now = datetime.now(UTC)
+    assert datetime.fromisoformat(known["endsAt"]) > now > datetime.fromisoformat(end["endsAt"])
+
+
 def test_alertmanager_is_reminded_by_labels_that_do_not_change(lake: Lake, server: Peer) -> None:
     """It receives a firing alert with each run, though nothing is written; then its end."""
     send(lake, server, "alertmanager")

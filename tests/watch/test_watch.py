@@ -11,7 +11,9 @@ from tests.watch.lakes import Day, land_days, release_days, rules, score_again, 
 from tracegrade_lake import Lake
 from tracegrade_watch.alert import Alert
 from tracegrade_watch.alerting import acknowledge, watch_and_store
-from tracegrade_watch.errors import AlertUnknown
+from tracegrade_watch.as_text import as_text
+from tracegrade_watch.errors import AlertUnknown, WatchRefused
+from tracegrade_watch.outputs.formats import as_junit
 from tracegrade_watch.rules.model import WatchFile
 from tracegrade_watch.run import watch
 from tracegrade_watch.stored import read_alerts
@@ -194,6 +196,44 @@ def test_facts(drifting: Lake) -> None:
         "few": "too few runs: no day has 21",
         "others": "no run of other was ever received",
     }
+
+
+def test_a_drift_is_described_by_days_that_got_worse(tmp_path: Path) -> None:
+    """Also where the newest days are as good as the first ones again."""
+    weeks = ((0, 14, 18, 2), (14, 7, 4, 16), (21, 8, 19, 1))
+    days = [day for week in weeks for day in release_days("1.0", *week)]
+    lake = scored_lake(tmp_path / "lake", days)
+    (check,) = watch(lake, rules("[{id: drift, metric: success, drift: {}}]"), NOW).checks
+
+    assert check.fires
+    assert check.evidence is not None
+    assert check.evidence.statement.startswith("success fell from 90.0%")
+    assert check.evidence.statement.endswith("first days against the worst, to 2026-10-11")
+    assert check.evidence.tasks
+
+
+def test_runs_without_an_agent_name_are_not_the_whole_lake(tmp_path: Path) -> None:
+    """Neither in the text nor in JUnit XML."""
+    days = [*BASE, *release_days("1.1", 6, 5, 8, 12)]
+    lake = scored_lake(tmp_path / "lake", [day._replace(agent_name="") for day in days])
+    watched = watch_and_store(lake, SUCCESS, NOW)
+
+    assert [alert.agent_name for alert in watched.alerts] == [None]
+    assert "(no agent name), production" in next(as_text(watched))
+    assert "(no agent name), production" in as_junit(watched)
+    quiet = watch(lake, rules("[{id: quiet, silence_hours: 1}]"), NOW)
+    assert "agent name" not in as_junit(quiet) + "".join(as_text(quiet))
+
+
+def test_a_scored_lake_without_runs_can_be_watched(tmp_path: Path) -> None:
+    """Nothing fires; a lake that was not scored is refused."""
+    lake = Lake.create(tmp_path / "lake")
+    with pytest.raises(WatchRefused, match="has never been scored"):
+        watch(lake, SUCCESS, NOW)
+    score_again(lake)
+    (check,) = watch(lake, SUCCESS, NOW).checks
+
+    assert check.reason == "no scored run"
 
 
 def test_silence_ends_with_a_run(drifting: Lake) -> None:

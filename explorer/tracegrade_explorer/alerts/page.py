@@ -11,7 +11,7 @@ from tracegrade_scoring.metrics import METRICS, Metric, Scale
 from tracegrade_scoring.pictures.small import bar
 from tracegrade_scoring.rendering import words
 from tracegrade_watch.alert import Alert, DayMean, Side, TaskChange
-from tracegrade_watch.phrases import strength
+from tracegrade_watch.phrases import agent, strength
 from tracegrade_watch.schema import ALERTS
 from tracegrade_watch.stored import evidence_document, read_alerts
 
@@ -109,7 +109,7 @@ def _row(alert: Alert) -> dict[str, Any]:
         "sentence": words.line(alert.evidence.statement) or words.name(alert.rule),
         "strength": strength(alert.evidence),
         "rule": words.name(alert.rule),
-        "agent": words.cohort(alert.agent_name, alert.run_mode) if alert.agent_name else "",
+        "agent": agent(alert.agent_name, alert.run_mode, alert.metric) or "",
         "release": f"{release} after {words.name(alert.base)}" if compared else release,
         "slice": f"{words.name(alert.dimension)} {words.name(alert.dimension_value)}"
         if alert.dimension is not None

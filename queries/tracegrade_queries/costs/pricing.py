@@ -11,6 +11,8 @@ Makes:
 """
 
 import datetime
+import hashlib
+import json
 from collections.abc import Mapping
 from functools import partial
 from typing import Final, NamedTuple
@@ -133,6 +135,13 @@ def stored_prices(lake: Lake) -> PricesInForce | None:
     rows = dataset.to_table().to_pylist()
     prices = {row["name"]: Price(*(row[kind] for kind in Price._fields)) for row in rows}
     return PricesInForce(prices, rows[0].get("list_date") if rows else None)
+
+
+def prices_digest(lake: Lake) -> str:
+    """Return hex digits that differ where costs were worked out with other prices."""
+    stored = stored_prices(lake)
+    rows = sorted((name, *price) for name, price in stored.prices.items()) if stored else []
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
 
 
 def store_prices(lake: Lake, chosen: PricesInForce) -> None:

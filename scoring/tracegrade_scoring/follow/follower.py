@@ -16,7 +16,11 @@ from tracegrade_lake.errors import LeaseLost, RunOvertaken
 from tracegrade_lake.storage import Lock
 from tracegrade_scoring.errors import FollowerBusy, ScoringBusy
 from tracegrade_scoring.follow import checkpoints, small_files
-from tracegrade_scoring.follow.commands import FollowingCommand, run_commands
+from tracegrade_scoring.follow.commands import (
+    LIMIT_SECS,
+    FollowingCommand,
+    run_commands,
+)
 from tracegrade_scoring.follow.stopping import StopSignal, stopping
 from tracegrade_scoring.follow.tick_schedule import TickSchedule
 from tracegrade_scoring.follow.versions import newest_versions
@@ -45,6 +49,8 @@ class FollowOptions(NamedTuple):
     """Without a record of its trace, after which a run is scored without its root."""
     commands: Sequence[FollowingCommand] = ()
     """To run after a tick that changed scores."""
+    command_secs: float = LIMIT_SECS
+    """Time for each of them, after which it is cut off."""
     stop_after_secs: float = float("inf")
     """After which the follower ends by itself."""
 
@@ -188,7 +194,10 @@ class Follower:
 
     def _after_scores(self, summary: ScoreSummary, secs: float) -> None:
         """Do all that follows a tick that changed scores."""
-        self._done(summary, secs)
+        try:
+            self._done(summary, secs)
+        except TracegradeError as error:  # as where the file of the summary cannot be written
+            self._say(_words(error))
         self._written += 1
         try:
             self._keep_tables_small()
@@ -197,7 +206,8 @@ class Follower:
         for command in self._options.commands:
             with suppress(KeyboardInterrupt), self._stop.interrupting():
                 if not self._stop.is_set:
-                    run_commands([command], self._say_unless_ending)
+                    limit = self._options.command_secs
+                    run_commands([command], self._say_unless_ending, limit)
 
     def _say_unless_ending(self, line: str) -> None:
         if not self._stop.is_set:

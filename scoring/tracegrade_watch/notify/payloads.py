@@ -147,7 +147,7 @@ def _alertmanager(
         *("dimension", "dimension_value", "alert_id"),
     )
     labels = {name: visible_excerpt(value) for name in names if (value := getattr(alert, name))}
-    firing = alert.state == "firing"
+    firing = alert.state != "resolved"
     ends = context.now + timedelta(hours=SCHEDULES * declared.every_hours * firing)
     found: dict[str, Any] = {
         "labels": {"alertname": "tracegrade", **labels},

@@ -22,7 +22,8 @@ from tracegrade_watch.stored import read_alerts, write_alerts
 TIMEOUT_SECS: Final = 10.0
 TRIES: Final = 3
 SENT_STATES: Final = ("firing", "resolved")
-"""States that a destination is sent; an acknowledged alert is not sent to any."""
+"""States that a destination is sent. An acknowledged alert is sent to Alertmanager alone, as one
+that fires, since it ends there without."""
 REFUSED_BODY: Final = (400, 413, 422)
 """Statuses that are about one body, not about the destination."""
 NOT_SENT: Final = "not sent"
@@ -93,8 +94,12 @@ def _send(
         for alert in payload.alerts:
             before = last_sent(alert.notified.get(name, ""))
             failed = f"{before or NOT_SENT}{SENT_BEFORE}{fault}"
-            notes[alert.alert_id] = alert.state if fault is None else failed
+            notes[alert.alert_id] = _sent_state(alert) if fault is None else failed
     return notes
+
+
+def _sent_state(alert: Alert) -> str:
+    return "resolved" if alert.state == "resolved" else "firing"
 
 
 def last_sent(note: str) -> str | None:
@@ -112,7 +117,8 @@ def _is_due(alert: Alert, destination: OpenedDestination) -> bool:
     note = alert.notified.get(destination.declared.name, "")
     if alert.state == "firing":
         return note != "firing" or destination.declared.kind == ALERTMANAGER
-    return alert.state == "resolved" and last_sent(note) == "firing"
+    is_due = alert.state == "resolved" or destination.declared.kind == ALERTMANAGER
+    return is_due and last_sent(note) == "firing"
 
 
 def _post(

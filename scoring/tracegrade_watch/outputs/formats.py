@@ -7,6 +7,7 @@ from tracegrade.terminal.visible import visible
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.junit import JunitCase, junit_xml
 from tracegrade_scoring.rendering.markup import code, escape, table
+from tracegrade_watch import phrases
 from tracegrade_watch.alert import Alert
 from tracegrade_watch.notify.message import run_links, sentence, title
 from tracegrade_watch.phrases import strength
@@ -30,7 +31,7 @@ def as_junit(watched: Watched) -> str:
 
 def _case(check: RuleCheck, alert: Alert | None) -> JunitCase:
     about = check.about
-    group = words.cohort(about.agent_name, about.run_mode) if about.agent_name else LAKE
+    group = agent_of(check) or LAKE
     name = _case_name(about)
     if alert is not None and alert.state == "firing":
         return JunitCase(group, name, "failure", _evidence(alert))
@@ -39,6 +40,14 @@ def _case(check: RuleCheck, alert: Alert | None) -> JunitCase:
     if check.reason is not None:
         return JunitCase(group, name, "skipped", words.line(check.reason))
     return JunitCase(group, name)
+
+
+def agent_of(check: RuleCheck) -> str | None:
+    """Return the agent of a check in its run mode; None of one about the whole lake."""
+    about = check.about
+    if about.agent_name is None and check.evidence is None:  # the rule has nothing to look at
+        return None
+    return phrases.agent(about.agent_name, about.run_mode, about.metric)
 
 
 def _case_name(about: Watching) -> str:

@@ -1,10 +1,12 @@
 """Commands after a tick: which are possible, on which lake, and that a failure ends nothing."""
 
+import socket
 from pathlib import Path
 
 import pytest
 from tests.queries.traces import land
-from tests.scoring.job.lakes import run
+from tests.scoring.build import specification
+from tests.scoring.job.lakes import TASKS, run
 
 from tracegrade_lake import Lake
 from tracegrade_scoring.errors import BadCommand
@@ -28,6 +30,24 @@ def test_only_commands_that_read_scores_can_follow(text: str) -> None:
     """Others are refused before anything is scored."""
     with pytest.raises(BadCommand, match="--then"):
         parse_command(text, "lake")
+
+
+def test_a_command_that_hangs_is_cut_off(tmp_path: Path) -> None:
+    """One line says so, and the next command runs."""
+    lake = Lake.create(tmp_path / "lake")
+    land(lake, run(1, "look"))
+    score(lake, specification(TASKS))
+    lines: list[str] = []
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        texts = (f"send --all --to otlp --endpoint {address}", "report --nothing")
+        commands = [parse_command(text, lake.location) for text in texts]
+        run_commands(commands, lines.append, limit_secs=2)
+
+    assert lines == [
+        f"--then '{texts[0]}' was cut off after 2 s; scoring continues",
+        "--then 'report --nothing' ended with exit code 2; scoring continues",
+    ]
 
 
 def test_a_command_that_fails_keeps_none_from_running(

@@ -250,3 +250,16 @@ def test_a_tick_names_what_waits(tmp_path: Path) -> None:
     scored, waiting = tick_lines(score(lake, Specification(), now_ns=NOON_NS), 1.25)
     assert scored == "scored 1 run of 1 trace in 1.2 s"
     assert waiting.startswith("1 trace waits for its root, until 2026-09-21")
+
+
+def test_commands_run_where_the_summary_cannot_be_written(tmp_path: Path) -> None:
+    """The line names the file; scoring does not repeat what it has done."""
+    lake = Lake.create(tmp_path / "lake")
+    land(lake, run(1, "look"))
+    missing = tmp_path / "missing" / "summary.json"
+    options = ("--summary", missing, "--then", "report --nothing", "--stop-after", "1s")
+    done = tracegrade("score", "--follow", "--lake", lake.location, *options)
+
+    assert f"cannot write the summary to {missing}" in done.stderr
+    assert "--then 'report --nothing' ended with exit code 2" in done.stderr
+    assert "tries again" not in done.stderr
