@@ -3,9 +3,9 @@
 Each case is a task. The calls of each invocation are expected in its turn, and its final response
 is the reference.
 
-Source: https://github.com/google/adk-python (`EvalCase`), as of June in 2025 (1.4) and of 2026.
-Cases of https://github.com/agentevals-dev/agentevals, as of May 2026, also have `case_id` and
-`agent_content`.
+The form is that of https://github.com/google/adk-python (`EvalCase`), as of June in 2025 (1.4) and
+of 2026. Cases of https://github.com/agentevals-dev/agentevals, as of May 2026, also have `case_id`
+and `agent_content`.
 """
 
 from collections import Counter

@@ -3,7 +3,8 @@
 A golden without a name is named by its input. `save_as` writes snake_case, and DeepEval's service
 camelCase.
 
-Source: https://github.com/confident-ai/deepeval (`Golden`), version 4.1.10 as of August 2026.
+The form is that of https://github.com/confident-ai/deepeval (`Golden`), version 4.1.10 as of
+August 2026.
 """
 
 from collections.abc import Iterator, Mapping

@@ -2,8 +2,8 @@
 
 A case without a name is named by its input.
 
-Source: https://github.com/strands-agents/evals (`Case`, `Experiment.to_file`), version 1.2.0 as of
-August 2026.
+The form is that of https://github.com/strands-agents/evals (`Case`, `Experiment.to_file`), version
+1.2.0 as of August 2026.
 """
 
 from collections.abc import Iterator, Mapping

@@ -3,7 +3,8 @@
 The actions of the agent are expected. They are one way to the right state of the database, and
 tau2-bench compares the states; so no other call is wrong unless `--complete` says so.
 
-Source: https://github.com/sierra-research/tau2-bench (`Task`), version 1.0.1 as of July 2026.
+The form is that of https://github.com/sierra-research/tau2-bench (`Task`), version 1.0.1 as of
+July 2026.
 """
 
 from collections import Counter

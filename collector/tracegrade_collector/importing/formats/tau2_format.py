@@ -8,8 +8,8 @@ verdict on success, with the reason of the termination as its label. A simulatio
 infrastructure error is no attempt, as in tau2-bench's own metrics: its run is invalid and has no
 verdict.
 
-Source: https://github.com/sierra-research/tau2-bench (`src/tau2/data_model`), version 1.0.1 as of
-August 2026.
+The form is that of https://github.com/sierra-research/tau2-bench (`src/tau2/data_model`), version
+1.0.1 as of August 2026.
 """
 
 from collections import Counter

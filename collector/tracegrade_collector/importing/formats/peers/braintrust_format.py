@@ -4,7 +4,8 @@ A record is an event, a list of events, or an answer of its interface (`events`,
 scorers, and all below them, are left out: their calls are no agent's. A score of a root named for
 success is a verdict.
 
-Source: https://www.braintrust.dev/docs/admin/data-management/export.md, as of August 2026.
+The form is that of https://www.braintrust.dev/docs/admin/data-management/export.md, as of August
+2026.
 """
 
 from collections import Counter

@@ -4,7 +4,7 @@ A record is an answer of the interface (`{"data": [span, …]}`) or a span. The 
 whether it is an agent, a model or a tool. The program is the span's `ml_app`, its version the tag
 `version`, the conversation the tag `session_id`.
 
-Source: https://docs.datadoghq.com/llm_observability/evaluations/export_api, as of November in
+The form is that of https://docs.datadoghq.com/llm_observability/evaluations/export_api, late in
 2025.
 """
 

@@ -4,7 +4,8 @@ A file is one trace with its spans (`{"trace": …, "spans": […]}`), or record
 as its SDK returns them. The trace is the run, and its `thread_id` the conversation. Feedback
 scores named for success are verdicts; those of online scoring count as a judge's.
 
-Source: https://github.com/comet-ml/opik (`opik export`, `rest_api` of its SDK), as of August 2026.
+The form is that of https://github.com/comet-ml/opik (`opik export`, `rest_api` of its SDK), as of
+August 2026.
 """
 
 from collections import Counter

@@ -5,7 +5,8 @@ its op declares. Without one, a call is a model's if it is of a client that Weav
 alone has token usage and no calls below it; it is a tool's if a model of its trace asked for a
 tool of that name.
 
-Source: https://docs.wandb.ai/weave/guides/tracking/call-schema-reference, as of August 2026.
+The form is that of https://docs.wandb.ai/weave/guides/tracking/call-schema-reference, as of August
+2026.
 """
 
 import re
