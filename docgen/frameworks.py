@@ -32,6 +32,7 @@ EXPORTS: Final = {
     "opencode-exports": "OpenCode",
     "harbor-exports": "Harbor",
     "swe-agent-exports": "SWE-agent",
+    "openhands-exports": "OpenHands",
     "chat-logs": "logs of chats",
 }
 """Pages about importing records of other tools, with the kind of record."""

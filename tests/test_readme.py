@@ -78,6 +78,7 @@ FORMAT_NAMES = {
     "codex": "Codex's sessions",
     "gemini": "Gemini CLI's sessions",
     "opencode": "OpenCode's sessions",
+    "openhands": "OpenHands",
     "swe-agent": "SWE-agent",
     "mini-swe-agent": "mini-swe-agent",
     "atif": "ATIF",

@@ -71,7 +71,8 @@ def collect(  # noqa: PLR0913, PLR0917 - one parameter per option
 
 def import_(  # noqa: PLR0913, PLR0917 - one parameter per option
     files: Annotated[
-        list[Path], typer.Argument(help="Files, gzipped or not, or folders of Harbor's jobs.")
+        list[Path],
+        typer.Argument(help="Files, gzipped or not, or folders of Harbor and OpenHands."),
     ],
     lake: LakePath,
     format_: Annotated[

@@ -37,6 +37,7 @@ from tracegrade_collector.importing.formats.trajectories import (
     atif_format,
     harbor_format,
     mini_swe_agent_format,
+    openhands_format,
     swe_agent_format,
 )
 from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
@@ -46,7 +47,8 @@ from tracegrade_collector.importing.source import READ_ERRORS, open_plain
 from tracegrade_collector.importing.tables import PARQUET_MAGIC, first_row
 
 HEAD_BYTES: Final = 4096
-NO_FOLDER: Final = "a folder, but no job or trial of Harbor; name its files instead"
+OF_FOLDERS: Final = (harbor_format.FORMAT, openhands_format.FORMAT)
+NO_FOLDER: Final = "a folder, but no job of Harbor or conversation of OpenHands; name its files"
 PROBED_RECORDS: Final = 20
 """Broken ones at a file's beginning are passed over."""
 
@@ -150,6 +152,15 @@ FORMATS: Final = (
         lambda sample: mini_swe_agent_format.fits(sample.record),
         mini_swe_agent_format.read,
     ),
+    ImportFormat(
+        "openhands",
+        lambda sample: (
+            openhands_format.fits_folder(sample.folder)
+            if sample.folder
+            else openhands_format.fits(sample.record)
+        ),
+        openhands_format.read,
+    ),
     ImportFormat("atif", lambda sample: atif_format.fits(sample.record), atif_format.read),
     ImportFormat(
         "harbor",
@@ -180,7 +191,7 @@ def read_file(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
     try:
         found = _found(path, reading)
         format_ = found.format
-        if path.is_dir() and format_.name != harbor_format.FORMAT:
+        if path.is_dir() and format_.name not in OF_FOLDERS:
             yield ImportPart(str(path), fault=NO_FOLDER)
             return
         if format_.name != message_format.FORMAT and (options := reading.of_chats()):

@@ -54,6 +54,14 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "opencode": ("info", "parts", "projectID", "callID", "sessionID", "modelID"),
     "swe-agent": ("trajectory", "history", "info", "environment", "replay_config", "attempts"),
     "mini-swe-agent": ("trajectory_format", "messages", "info", "mini_version", "instance_id"),
+    "openhands": (
+        "kind",
+        "llm_message",
+        "tool_call_metadata",
+        "llm_response_id",
+        "cause",
+        "extras",
+    ),
     "atif": ("schema_version", "steps", "step_id", "final_metrics", "session_id", "agent"),
     "messages": ("messages", "role", "content", "tool_calls", "steps", "task_id", "traj"),
 }
