@@ -19,6 +19,8 @@ from tracegrade_scoring.compare.model import Comparison, Comparisons
 from tracegrade_scoring.compare.rule_outcomes import apply_rules
 from tracegrade_scoring.compare.sides import sides_of
 from tracegrade_scoring.rendering.kill_pages import KillLine
+from tracegrade_scoring.rendering.mixed_definitions import Mixed, mixed_by_agent, mixed_sentences
+from tracegrade_scoring.rendering.rows import read_rows
 from tracegrade_watch.alert import Alert
 
 MOST_NAMES: Final = 50
@@ -47,7 +49,7 @@ def releases(request: PageRequest) -> PageResponse:
     rows = found.releases
     if not given.get("base") or not given.get("candidate"):
         columns = [*rows[0]] if rows else ["release"]
-        data = {"releases": rows, "reasons": found.reasons}
+        data = {"releases": rows, "reasons": found.reasons, "mixed": view["mixed"]}
         return PageContent("releases", "Releases", view, data, columns, rows)
     by, where = (given.get(key) or None for key in ("by", "where"))
     dimensions = request.snapshot.dimensions
@@ -80,9 +82,20 @@ def _view(request: PageRequest, given: dict[str, str], found: NewestReleases) ->
         "kills": [*killed_releases(request)],
         "dimensions": request.snapshot.dimensions,
         "names": [*_names(request, given.get("by", ""))],
+        "mixed": [*mixed_sentences(_mixed(request))],
         "cohorts": [],
         "comparing": "",
     }
+
+
+def _mixed(request: PageRequest) -> Mixed:
+    """Return the definitions whose versions differ between runs, looked up once a snapshot."""
+
+    def look() -> Mixed:
+        return mixed_by_agent(read_rows(request.con, "mixed_definitions", releases=None))
+
+    found: Mixed = request.snapshot.cached("mixed definitions", look)
+    return found
 
 
 def _names(request: PageRequest, by: str) -> Iterator[str]:

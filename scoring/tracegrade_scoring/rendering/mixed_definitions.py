@@ -1,8 +1,8 @@
 """Says that runs were scored by several definitions, so that their scores cannot be compared."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.rendering import words
@@ -21,6 +21,25 @@ class MixedDefinition(NamedTuple):
     """The task, or the user's metric; None for others, and for runs without a task."""
     definitions: tuple[str, ...]
     """Version of the metrics, or hashes; sorted."""
+
+
+Mixed: TypeAlias = Mapping[tuple[str | None, str | None], tuple[MixedDefinition, ...]]
+"""By agent and run mode, those of which there are some."""
+
+
+def mixed_by_agent(rows: Iterable[ResultRow]) -> Mixed:
+    """Return the rows of `mixed_definitions`, which are sorted, by agent and run mode."""
+    agents = groupby(rows, key=lambda row: (row["agent_name"], row["run_mode"]))
+    return {agent: mixed_definitions(each) for agent, each in agents}
+
+
+def mixed_sentences(mixed: Mixed) -> Iterator[str]:
+    """Yield for each agent and run mode why scores cannot be compared, and the way out."""
+    for agent, definitions in mixed.items():
+        yield (
+            f"The runs of {words.cohort(*agent)} were scored by several definitions "
+            f"({mixture(definitions)}), so their scores cannot be compared; {WAY_OUT}."
+        )
 
 
 def mixed_definitions(rows: Iterable[ResultRow]) -> tuple[MixedDefinition, ...]:

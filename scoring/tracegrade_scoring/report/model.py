@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from tracegrade_scoring.compare.fail_on_rules import RuleOutcome
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.metrics import Metric
-from tracegrade_scoring.rendering.mixed_definitions import MixedDefinition
+from tracegrade_scoring.rendering.mixed_definitions import Mixed
 from tracegrade_scoring.report.breakdown import (
     NO_CAVEATS,
     NO_CONVERSATIONS,
@@ -491,7 +491,5 @@ class Report:
     """Outcomes of the rules of `--fail-on` for the releases that they judge."""
     own_metrics: Mapping[str, Metric] = field(default_factory=dict)
     """Metrics of users' own, by name."""
-    mixed: Mapping[tuple[str | None, str | None], tuple[MixedDefinition, ...]] = field(
-        default_factory=dict
-    )
+    mixed: Mixed = field(default_factory=dict)
     """Definitions whose versions differ between runs, by agent and run mode."""

@@ -15,7 +15,7 @@ from tracegrade_scoring.compare.attempts import DeclaredTask
 from tracegrade_scoring.compare.judge_corrections import NO_CALIBRATIONS, MeasuredJudges
 from tracegrade_scoring.errors import NothingToReport
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.mixed_definitions import mixed_definitions
+from tracegrade_scoring.rendering.mixed_definitions import mixed_by_agent
 from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
 from tracegrade_scoring.rendering.rows import read_rows
 from tracegrade_scoring.report.breakdown import (
@@ -105,8 +105,9 @@ def read_report(  # noqa: PLR0913, PLR0917 - what a reader may choose
         keys = [release.key for release in releases]
         compared = newest_compared(con, lake, keys, counting, options, measured)
         own = own_metrics(read_rows(con, OWN_METRICS))
-        mixed = read_rows(con, "mixed_definitions", releases=[*selection.releases] or None)
+        rows = read_rows(con, "mixed_definitions", releases=[*selection.releases] or None)
     agents = {(key.agent_name, key.run_mode) for key in keys}
+    mixed = mixed_by_agent(rows)
     return Report(
         lake,
         LakeContents(**contents),
@@ -115,11 +116,7 @@ def read_report(  # noqa: PLR0913, PLR0917 - what a reader may choose
         compared,
         selection,
         own_metrics=own,
-        mixed={
-            agent: mixed_definitions(rows)
-            for agent, rows in _by_agent(mixed).items()
-            if agent in agents
-        },
+        mixed={agent: found for agent, found in mixed.items() if agent in agents},
     )
 
 
@@ -172,13 +169,6 @@ _PLAIN_FACTS = (
 
 
 _EVIDENCE = ("wrong_decisions", "rollback_kills", "conversation_scores")
-
-
-def _by_agent(rows: Iterable[ResultRow]) -> dict[tuple[str | None, str | None], list[ResultRow]]:
-    found: dict[tuple[str | None, str | None], list[ResultRow]] = defaultdict(list)
-    for row in rows:
-        found[row["agent_name"], row["run_mode"]].append(row)
-    return found
 
 
 def _by_release(rows: Iterable[ResultRow]) -> dict[CohortKey, list[ResultRow]]:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.mixed_definitions import WAY_OUT, mixture
+from tracegrade_scoring.rendering.mixed_definitions import mixed_sentences
 from tracegrade_scoring.report.model import Report
 
 
@@ -40,15 +40,7 @@ def standing(report: Report) -> list[str]:
         sum(each.waiting_runs for each in found),
         max((each.waiting_until or 0 for each in found), default=None),
     )
-    return [*_mixed(report), *standing_sentences(ended)]
-
-
-def _mixed(report: Report) -> Iterator[str]:
-    for agent, mixed in report.mixed.items():
-        yield (
-            f"The runs of {words.cohort(*agent)} were scored by several definitions "
-            f"({mixture(mixed)}), so their scores cannot be compared; {WAY_OUT}."
-        )
+    return [*mixed_sentences(report.mixed), *standing_sentences(ended)]
 
 
 def standing_sentences(found: Standing) -> list[str]:

@@ -1,11 +1,13 @@
 """Scores of two definitions are not compared: a comparison names what differs, and the way out."""
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from tests.commands import tracegrade
+from tests.explorer.lakes import client, explorer
 from tests.queries.traces import agent, land, request_of, tool
 from tests.scoring.build import specification
 from tests.scoring.job.lakes import TASKS
@@ -86,6 +88,19 @@ def test_a_newer_version_of_the_metrics_lets_nothing_be_compared(
 
     assert mixed["part"] == "metrics"
     assert "99" in mixed["definitions"]
+
+
+def test_the_page_of_releases_names_mixed_definitions(lake: Lake) -> None:
+    """Above the list, and in its JSON; the decision is that of the command."""
+    score(lake, specification(OTHER_TASKS), chosen=TraceFilter(release="1.1"))
+    with closing(explorer(lake)) as pages, closing(pages.latest):
+        web = client(pages)
+        listed = web.get("/releases.json").json()
+        page = web.get("/releases?base=1.0&candidate=1.1").text
+
+    assert "several definitions (changed task refund)" in listed["mixed"][0]
+    assert "not comparable" in page
+    assert "(changed task refund), so their scores cannot be compared" in page
 
 
 def test_rules_are_not_judged_by_mixed_scores(lake: Lake) -> None:
