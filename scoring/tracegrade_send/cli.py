@@ -21,7 +21,7 @@ WAITING_CODE: Final = 3
 
 def send(  # noqa: PLR0913, PLR0917 - one parameter per option
     lake: LakeOption,
-    to: Annotated[str, typer.Option(help="otlp | phoenix | langfuse.", metavar="KIND")],
+    to: Annotated[str, typer.Option(help="otlp | phoenix | langfuse | mlflow.", metavar="KIND")],
     endpoint: Annotated[
         str,
         typer.Option(
@@ -67,7 +67,7 @@ def send(  # noqa: PLR0913, PLR0917 - one parameter per option
         ),
     ] = False,
 ) -> None:
-    """Send scores to Phoenix, Langfuse, or any receiver of OpenTelemetry logs."""
+    """Send scores to Phoenix, Langfuse, MLflow, or any receiver of OpenTelemetry logs."""
     from tracegrade_queries.engine.connection import open_lake
     from tracegrade_send.destinations.destination import DestinationAddress
     from tracegrade_send.destinations.json_endpoint import checked_endpoint

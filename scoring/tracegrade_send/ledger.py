@@ -7,13 +7,15 @@ key, so the destination replaces it then.
 import datetime
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 
 from tracegrade_lake import Lake
+from tracegrade_lake.errors import FilesReplaced
 from tracegrade_send.destinations.destination import DestinationAddress, ScoreAnswer
 from tracegrade_send.schema import SEND_DESTINATIONS, SENT_SCORES
 from tracegrade_send.scores import ScoreToSend
@@ -92,11 +94,23 @@ def forget(lake: Lake, destination: str) -> None:
 
     Call it while no other job sends to the destination.
     """
-    dataset = lake.dataset(SENT_SCORES.name)
-    if dataset is not None:
-        of_others = pc.field("destination") != destination
-        rows = dataset.to_table(SENT_SCORES.arrow().names, filter=of_others)
-        lake.replace(SENT_SCORES, rows)
+    while (version := lake.version(SENT_SCORES.name)) is not None:
+        dataset = lake.dataset(SENT_SCORES.name, version)
+        batches = _of_others(dataset, destination) if dataset else ()
+        staged = lake.stage_batches(SENT_SCORES, {}, batches, uuid.uuid4().hex)
+        files = [each.path for each in lake.live_files(SENT_SCORES.name, version)]
+        try:
+            lake.replace_files(SENT_SCORES, files, [staged] if staged else [])
+        except FilesReplaced:  # by a compaction, after which the same rows are in other files
+            continue
+        return
+
+
+def _of_others(dataset: ds.Dataset, destination: str) -> Iterator[pa.Table]:
+    """Yield the answers of other destinations, some rows at a time: there may be millions."""
+    columns, rows = SENT_SCORES.arrow().names, pc.field("destination") != destination
+    for batch in dataset.to_batches(columns=columns, filter=rows):
+        yield SENT_SCORES.declared(pa.Table.from_batches([batch]))
 
 
 def _final(score: ScoreToSend, answer: ScoreAnswer, now: datetime.datetime) -> ScoreAnswer:

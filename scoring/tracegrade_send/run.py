@@ -14,6 +14,7 @@ from tracegrade_send.destinations.destination import (
     EvaluatedScore,
 )
 from tracegrade_send.destinations.langfuse import Langfuse
+from tracegrade_send.destinations.mlflow import Mlflow
 from tracegrade_send.destinations.otlp import Otlp
 from tracegrade_send.destinations.phoenix import Phoenix
 from tracegrade_send.errors import SendBusy, SendRefused
@@ -24,6 +25,7 @@ KINDS: Final[Mapping[str, Callable[[str, Mapping[str, str]], Destination]]] = {
     "otlp": Otlp,
     "phoenix": Phoenix,
     "langfuse": Langfuse,
+    "mlflow": Mlflow,
 }
 """Destinations, by the value of --to."""
 

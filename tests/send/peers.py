@@ -1,8 +1,8 @@
-"""Servers on loopback that identify scores as Phoenix, Langfuse and OTLP receivers do.
+"""Servers on loopback that identify scores as Phoenix, Langfuse, MLflow and OTLP receivers do.
 
 Phoenix: an annotation is identified by name, trace and identifier; one unknown trace refuses a
 whole call. Langfuse: a score is identified by id, name and the date of its timestamp. OTLP
-receivers keep every record.
+receivers keep every record. MLflow gives each new assessment an id, and changes one by its id.
 """
 
 import gzip
@@ -42,8 +42,10 @@ class Peer:
     headers: dict[str, str] = field(default_factory=dict)
     """Of such an answer."""
 
-    def handle(self, path: str, data: bytes) -> tuple[int, Any]:
+    def handle(self, method: str, path: str, data: bytes) -> tuple[int, Any]:
         """Return the answer to a request, as the peer of its path gives it."""
+        if path.startswith("/api/3.0/mlflow/traces/"):
+            return self.mlflow(method, path, json.loads(data or b"null"))
         if path == "/v1/trace_annotations?sync=true":
             return self.phoenix(json.loads(data))
         if path == "/api/public/scores":
@@ -63,6 +65,25 @@ class Peer:
             self.rows[row["name"], row["trace_id"], row["identifier"]] = row
         return 200, {"data": [{"id": f"{number}"} for number in range(len(body["data"]))]}
 
+    def mlflow(self, method: str, path: str, body: Any) -> tuple[int, Any]:
+        """Add an assessment under a new id, change one by its id, or return those of a trace."""
+        trace, _, of_trace = path.removeprefix("/api/3.0/mlflow/traces/").partition("/")
+        if trace.removeprefix("tr-") in self.unknown or not trace.startswith("tr-"):
+            return 404, {"error_code": "RESOURCE_DOES_NOT_EXIST", "message": "no such trace"}
+        if method == "GET":
+            found = [row for (of, *_), row in self.rows.items() if of == trace]
+            return 200, {"trace": {"trace_info": {"trace_id": trace, "assessments": found}}}
+        number = of_trace.removeprefix("assessments").removeprefix("/")
+        if method == "PATCH" and (trace, number) not in self.rows:
+            return 404, {"error_code": "RESOURCE_DOES_NOT_EXIST", "message": "no such id"}
+        if method == "PATCH":
+            names = body["update_mask"].split(",")
+            self.rows[trace, number] |= {name: body["assessment"][name] for name in names}
+        else:
+            number = f"a-{len(self.rows)}"
+            self.rows[trace, number] = {**body["assessment"], "assessment_id": number}
+        return 200, {"assessment": self.rows[trace, number]}
+
     def langfuse(self, body: Any) -> tuple[int, Any]:
         """Upsert scores; a list is accepted as a whole."""
         for row in body if isinstance(body, list) else [body]:
@@ -72,19 +93,19 @@ class Peer:
 
 @contextmanager
 def peer() -> Iterator[Peer]:
-    """Yield a server of all three."""
+    """Yield a server of all four."""
     found = Peer()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            data = self.rfile.read(int(self.headers["Content-Length"]))
+            data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             with lock:
                 found.requests += 1
                 found.received.append((self.path, data))
                 found.authorization = self.headers.get("Authorization", "")
                 answer = found.answer_first(found.requests)
                 extra = found.headers if answer else {}
-                status, body = answer or found.handle(self.path, data)
+                status, body = answer or found.handle(self.command, self.path, data)
                 found.on_request(found.requests)
             text = body if isinstance(body, bytes) else json.dumps(body).encode()
             self.send_response(status)
@@ -92,6 +113,12 @@ def peer() -> Iterator[Peer]:
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(text)
+
+        def do_GET(self) -> None:
+            self.do_POST()
+
+        def do_PATCH(self) -> None:
+            self.do_POST()
 
         def log_message(self, *_: Any) -> None:
             """Print nothing."""

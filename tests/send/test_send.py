@@ -103,12 +103,18 @@ def has(server: Peer, kind: str) -> dict[tuple[str, str], float | None]:
     rows = server.rows.values()
     if kind == "phoenix":
         found = {(row["trace_id"], row["name"]): row["result"].get("score") for row in rows}
+    elif kind == "mlflow":
+        assert len({row["metadata"]["tracegrade.evaluation.key"] for row in rows}) == len(rows)
+        found = {
+            (trace.removeprefix("tr-"), row["assessment_name"]): row["feedback"].get("value")
+            for (trace, _), row in server.rows.items()
+        }
     else:
         found = {(row["traceId"], row["name"]): row["value"] for row in rows}
     return {key: value for key, value in found.items() if key[1] in MAIN_METRICS}
 
 
-@pytest.mark.parametrize("kind", ["otlp", "phoenix", "langfuse"])
+@pytest.mark.parametrize("kind", ["otlp", "phoenix", "langfuse", "mlflow"])
 def test_a_peer_has_each_score_once(lake: Lake, server: Peer, kind: str) -> None:
     """Its scores are the lake's; the second run sends nothing; the sub-agent's run is not sent."""
     first = send(lake, server, kind)
@@ -128,7 +134,7 @@ def test_a_peer_has_each_score_once(lake: Lake, server: Peer, kind: str) -> None
 
 def test_a_score_that_is_computed_again_replaces_the_one_before(lake: Lake, server: Peer) -> None:
     """Also on another day, with another task file; scores that stayed are sent again with it."""
-    for kind in ("phoenix", "langfuse"):
+    for kind in ("phoenix", "langfuse", "mlflow"):
         send(lake, server, kind)
         before = len(server.rows)
         score(lake, specification(lake.root, TASKS.replace("find, tool: look", "find, tool: pay")))
@@ -156,13 +162,14 @@ def test_one_unknown_trace_keeps_no_other_score_back(lake: Lake, server: Peer) -
     assert has(server, "phoenix") == wanted
 
 
-@pytest.mark.parametrize("kind", slow_after(1, ["langfuse", "phoenix", "otlp"]))
+@pytest.mark.parametrize("kind", slow_after(2, ["mlflow", "langfuse", "phoenix", "otlp"]))
 def test_killed_runs_lose_nothing_and_double_nothing(lake: Lake, server: Peer, kind: str) -> None:
     """Processes are killed after a request and before its answer; another run finishes."""
     processes: list[subprocess.Popen[bytes]] = []
 
     def kill(number: int) -> None:
-        processes[-1].send_signal(signal.SIGKILL)
+        if kind != "mlflow" or server.received[-1][0].endswith("/assessments"):
+            processes[-1].send_signal(signal.SIGKILL)
 
     server.on_request = kill
     for _ in range(2):
@@ -176,6 +183,8 @@ def test_killed_runs_lose_nothing_and_double_nothing(lake: Lake, server: Peer, k
 
     wanted = {key: value for key, value in expected(lake).items() if value is not None}
     assert has(server, kind).items() >= wanted.items()
+    if kind == "mlflow":
+        assert has(server, kind) == expected(lake)
     keys = "FROM sent_scores GROUP BY key HAVING count(*) > 1"
     assert query(lake, f"SELECT key {keys}") == []
 

@@ -74,14 +74,18 @@ class JsonHttp:
         )
 
     def post(self, url: str, body: bytes) -> PostAnswer:
-        """Return the answer to a POST; a redirect is an answer.
+        """Return the answer to a POST, as `request` does."""
+        return self.request("POST", url, body)
+
+    def request(self, method: str, url: str, body: bytes | None = None) -> PostAnswer:
+        """Return the answer to a request; a redirect is an answer.
 
         Raises:
             ServerUnreachable: There is no answer. The message does not have the URL.
         """
         try:
             answer = self._pool.request(
-                "POST", url, body=body, redirect=False, preload_content=False
+                method, url, body=body, redirect=False, preload_content=False
             )
             text = answer.read(MOST_ANSWER_BYTES)
             answer.release_conn()

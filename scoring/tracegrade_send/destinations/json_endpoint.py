@@ -41,20 +41,24 @@ def checked_endpoint(url: str) -> str:
 class JsonEndpoint:
     """One endpoint, over connections that it reuses."""
 
-    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str], retries: int = RETRIES) -> None:
         """Take its URL, as `checked_endpoint` returns it, and the headers with the keys."""
         self._url = url
-        self._http = JsonHttp(headers, TIMEOUT_SECS, RETRIES)
+        self._http = JsonHttp(headers, TIMEOUT_SECS, retries)
 
     def post(self, path: str, body: object) -> PostAnswer:
-        """Return the answer to a POST.
+        """Return the answer to a POST, as `request` does."""
+        return self.request("POST", path, body)
+
+    def request(self, method: str, path: str, body: object = None) -> PostAnswer:
+        """Return the answer to a request.
 
         Raises:
             SendFailed: There is none, or it redirects, or the keys are not accepted.
         """
-        data = json.dumps(body, allow_nan=False).encode()
+        data = None if body is None else json.dumps(body, allow_nan=False).encode()
         try:
-            answer = self._http.post(self._url + path, data)
+            answer = self._http.request(method, self._url + path, data)
         except ServerUnreachable as error:
             raise self._failed(str(error)) from error
         remedy = _remedy(answer.status)
