@@ -37,20 +37,24 @@ def write_atif(
         lake: The lake.
         trace_id: 32 hex digits; None for all runs.
         out: Gets a line of JSON for each run that no other run called.
-        note: Gets a line if spans are not built into runs yet.
+        note: Gets a line about spans that are not built into runs, and about runs without steps.
     """
     if unbuilt := unbuilt_spans(lake, NO_LIMITS):
         note(f"spans not in runs yet, which are left out: {unbuilt}; run `tracegrade score`")
-    count = 0
+    count = empty = 0
     with connect(lake) as con:
         params = {"trace_id": trace_id and trace_id.lower()}
         steps = _Steps(_rows(con, "exported_steps", params))
         runs = _rows(con.cursor(), "exported_runs", params)
         for _, group in groupby(runs, key=lambda run: run["trace_id"]):
-            together = [(run, steps.of(run["trajectory_id"])) for run in group]
+            found = [(run, steps.of(run["trajectory_id"])) for run in group]
+            together = [each for each in found if each[1] or each[0]["user_input"] is not None]
             count += len(together)
+            empty += len(found) - len(together)
             for document in _documents(together):
                 out.write(json.dumps(document, ensure_ascii=False) + "\n")
+    if empty:
+        note(f"runs without any step, which ATIF cannot hold, are left out: {empty}")
     return count
 
 

@@ -170,3 +170,15 @@ def test_the_command_writes_a_file_and_counts(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stderr) == (0, "exported 1 runs\n")
     assert json.loads((tmp_path / "out.jsonl").read_text())["session_id"] == "session-1"
     assert "--to atif writes runs" in refused.stderr
+
+
+def test_a_run_without_steps_is_left_out(tmp_path: Path) -> None:
+    """ATIF wants at least one step."""
+    lake = Lake.create(tmp_path / "lake")
+    land(lake, request_of([agent(1, agent_name="idle")]))
+    build(lake)
+    notes: list[str] = []
+    out = io.StringIO()
+    assert write_atif(lake, None, out, notes.append) == 0
+    assert out.getvalue() == ""
+    assert notes == ["runs without any step, which ATIF cannot hold, are left out: 1"]
