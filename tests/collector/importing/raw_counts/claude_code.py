@@ -13,18 +13,19 @@ def raw_counts(path: Path) -> RunCounts:
     """Return the counts of one file."""
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     messages = [each["message"] for each in rows if "message" in each and not _is_made(each)]
-    by_model = {each["id"]: each for each in messages if each["role"] == "assistant"}
+    said = [each for each in messages if each["role"] == "assistant"]
+    by_model = {each.get("id", number): each for number, each in enumerate(said)}
     blocks = [block for each in messages for block in _blocks(each)]
     plans = [each["id"] for each in blocks if each.get("name") == "TodoWrite"]
     results = [each for each in blocks if each["type"] == "tool_result"]
-    usages = [each["usage"] for each in by_model.values()]
+    usages = [each.get("usage", {}) for each in by_model.values()]
     return RunCounts(
         runs=1,
         calls=sum(each["type"] == "tool_use" and each["id"] not in plans for each in blocks),
         failed_calls=sum(each.get("is_error") is True for each in results),
-        answers=sum(each["stop_reason"] == "end_turn" for each in by_model.values()),
+        answers=sum(_is_answer(each) for each in by_model.values()),
         input_tokens=sum(map(_input_tokens, usages)),
-        output_tokens=sum(each["output_tokens"] for each in usages),
+        output_tokens=sum(each.get("output_tokens", 0) for each in usages),
         thoughts=sum(bool(each.get("thinking")) for each in blocks),
     )
 
@@ -32,6 +33,12 @@ def raw_counts(path: Path) -> RunCounts:
 def _is_made(row: Row) -> bool:
     is_synthetic = row["message"].get("model") == "<synthetic>"
     return bool(row.get("isMeta") or row.get("isCompactSummary") or is_synthetic)
+
+
+def _is_answer(message: Row) -> bool:
+    """Return whether a message ended its turn; of those that do not say so, one with text alone."""
+    kinds = {each["type"] for each in _blocks(message)}
+    return bool(message.get("stop_reason", "end_turn" if kinds == {"text"} else "") == "end_turn")
 
 
 def _blocks(message: Row) -> list[Row]:

@@ -49,9 +49,10 @@ def _is_thought(item: Row) -> bool:
 
 def _tokens(events: Sequence[Row]) -> list[Row]:
     """Return the tokens of each model call; repeated events have the same totals."""
-    infos = [each["info"] for each in events if each["type"] == "token_count" and each["info"]]
-    of_total = {json.dumps(each["total_token_usage"]): each["last_token_usage"] for each in infos}
-    return list(of_total.values())
+    infos = [each.get("info") or {} for each in events if each["type"] == "token_count"]
+    measured = [each for each in infos if each.get("last_token_usage")]
+    of_total = {json.dumps(each["total_token_usage"]): each for each in measured}
+    return [each["last_token_usage"] for each in of_total.values()]
 
 
 def _failed(item: Row) -> bool:
