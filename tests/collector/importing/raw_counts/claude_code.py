@@ -36,7 +36,7 @@ def _is_made(row: Row) -> bool:
 
 
 def _is_answer(message: Row) -> bool:
-    """Return whether a message ended its turn; of those that do not say so, one with text alone."""
+    """Return whether a message ended its turn; without a reason to stop, one of text alone."""
     kinds = {each["type"] for each in _blocks(message)}
     return bool(message.get("stop_reason", "end_turn" if kinds == {"text"} else "") == "end_turn")
 

@@ -1,0 +1,120 @@
+-- Codex: spans of a turn, its model calls and its tools; prompts and results are in log records.
+--
+-- The records `codex.user_prompt` and `codex.tool_result` belong to spans inside the turn. No
+-- record has a text of the model, and those of the tokens of model calls belong to no span.
+-- The names are those of otel/src/events in https://github.com/openai/codex 0.171.
+--
+-- Rank:
+--   52
+-- Marks:
+--   ^codex(_|-|\.)
+-- Reads:
+--   bucket_events
+--   bucket_spans
+-- Order:
+--   none
+-- In the lines before the output of a command, never in the output itself.
+CREATE OR REPLACE TEMP MACRO exit_code_of_codex() AS
+'^(?:(?:Chunk ID|Wall time|Total output lines|Original token count|Warning): [^\n]*\n)*'
+|| '(?:Exit code:|Process exited with code) (-?[0-9]+)';
+
+CREATE OR REPLACE TEMP TABLE codex_spans AS
+SELECT
+  key,
+  trace_id,
+  start_ns,
+  attributes,
+  CASE
+    WHEN name = 'session_task.turn' THEN 'agent'
+    WHEN starts_with(name, 'model_client.stream_responses') THEN 'model'
+    WHEN attributes['codex.tool.phase'] = 'dispatch' THEN 'tool'
+  END AS operation
+FROM bucket_spans
+WHERE
+  starts_with(scope_name, 'codex') AND (
+    name = 'session_task.turn'
+    OR starts_with(name, 'model_client.stream_responses')
+    OR attributes['codex.tool.phase'] = 'dispatch'
+  );
+
+CREATE OR REPLACE TEMP TABLE codex_records AS
+SELECT
+  bucket_spans.trace_id,
+  bucket_events.attributes['event.name'] AS name,
+  bucket_events.time_ns,
+  bucket_events.attributes
+FROM bucket_events
+INNER JOIN bucket_spans USING (key)
+WHERE bucket_events.attributes['event.name'] IN ('codex.user_prompt', 'codex.tool_result');
+
+CREATE OR REPLACE TEMP TABLE codex_messages AS
+WITH calls AS (
+  SELECT
+    trace_id,
+    arg_min(key, start_ns) AS key
+  FROM codex_spans
+  WHERE operation = 'model'
+  GROUP BY trace_id
+)
+
+SELECT
+  calls.key,
+  'in' AS direction,
+  row_number() OVER (PARTITION BY calls.key ORDER BY codex_records.time_ns) AS message_position,
+  1 AS part_position,
+  'user' AS role,
+  'text' AS part_type,
+  codex_records.attributes['prompt'] AS text
+FROM codex_records
+INNER JOIN calls USING (trace_id)
+WHERE
+  codex_records.name = 'codex.user_prompt'
+  -- Codex redacts prompts unless its user allows them.
+  AND codex_records.attributes['prompt'] <> '[REDACTED]';
+
+CREATE OR REPLACE TEMP VIEW codex_operations AS
+WITH results AS (
+  SELECT
+    trace_id,
+    attributes['call_id'] AS call_id,
+    any_value(attributes['arguments']) AS arguments,
+    any_value(attributes['output']) AS result,
+    bool_or(attributes['success'] = 'false') AS failed,
+    any_value(
+      nullif(regexp_extract(attributes['output'], exit_code_of_codex(), 1), '')
+    ) AS exit_code
+  FROM codex_records
+  WHERE name = 'codex.tool_result'
+  GROUP BY trace_id, attributes['call_id']
+),
+
+prompts AS (
+  SELECT
+    trace_id,
+    arg_min(nullif(attributes['prompt'], '[REDACTED]'), time_ns) AS user_input,
+    min(attributes['conversation.id']) AS conversation_id
+  FROM codex_records
+  WHERE name = 'codex.user_prompt'
+  GROUP BY trace_id
+)
+
+SELECT
+  spans.key,
+  spans.operation,
+  if(spans.operation = 'agent', 'Codex', NULL) AS agent_label,
+  if(spans.operation = 'tool', spans.attributes['tool_name'], NULL) AS tool_name,
+  if(spans.operation = 'tool', spans.attributes['call_id'], NULL) AS call_id,
+  results.arguments,
+  results.result,
+  coalesce(results.failed OR results.exit_code <> '0', FALSE) AS failed,
+  CASE
+    WHEN results.exit_code <> '0' THEN 'exit code ' || results.exit_code
+    WHEN results.failed THEN results.result
+  END AS error_message,
+  if(spans.operation = 'agent', prompts.user_input, NULL) AS user_input,
+  if(spans.operation = 'model', spans.attributes['model'], NULL) AS model,
+  coalesce(prompts.conversation_id, spans.attributes['conversation.id']) AS conversation_id
+FROM codex_spans AS spans
+LEFT JOIN prompts USING (trace_id)
+LEFT JOIN results
+  ON spans.trace_id = results.trace_id AND spans.attributes['call_id'] = results.call_id;
