@@ -377,7 +377,7 @@ class Lake:
             LakeUnwritable: The disk refused; nothing changed.
             SchemaDiffers: The rows have not the declared columns, or are of other dates.
         """
-        staged = self._stage_anew(table, rows)
+        staged = self.stage(table, rows, uuid.uuid4().hex)
         outside = {file.partition.get("date", "") for file in staged} - set(dates)
         if dates and outside:
             _discard(staged)
@@ -414,7 +414,9 @@ class Lake:
         self, table: Table, rows: pa.Table, transactions: Mapping[str, int] | None = None
     ) -> None:
         """Replace all rows of the table by these, and note the transactions in the same commit."""
-        self._commit(table, self._stage_anew(table, rows), lambda _: True, transactions or {})
+        self._commit(
+            table, self.stage(table, rows, uuid.uuid4().hex), lambda _: True, transactions or {}
+        )
 
     def replace_files(  # noqa: PLR0913 - what decides on a commit
         self,
@@ -462,9 +464,6 @@ class Lake:
                     _discard(staged)
                 raise
         _discard(staged)
-
-    def _stage_anew(self, table: Table, rows: pa.Table) -> list[StagedFile]:
-        return self.stage(table, rows, uuid.uuid4().hex)
 
     def _commit(
         self,

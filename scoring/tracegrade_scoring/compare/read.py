@@ -125,7 +125,8 @@ def _cohorts_of_both(
     """
     RELATIONS.make(con, "attempt_successes")
     with counted_once(con):
-        _create(con, "compared_runs", base=base, candidate=candidate)
+        sides = {"base": base, "candidate": candidate}
+        make_table(con, "compared_runs", query("compared_runs"), sides)
         RELATIONS.make(con, "run_members")
         RELATIONS.make(con, "run_usage")
     cohorts = [Cohort(**row) for row in read_rows(con, "compared_cohorts")]
@@ -176,10 +177,6 @@ def _facts(
 
 
 _COMPARED: Final = "trajectory_id IN (SELECT trajectory_id FROM compared_runs WHERE counted)"
-
-
-def _create(con: DuckDBPyConnection, name: str, **parameters: object) -> None:
-    make_table(con, name, query(name), parameters)
 
 
 def _by_agent(rows: Iterable[ResultRow]) -> Mapping[Agent, list[ResultRow]]:

@@ -37,7 +37,7 @@ _FAILED: Final = ("failed", "declined", "errored")
 _CONTEXT: Final = re.compile(r"\s*<([a-z][a-z_ ]*)\b[^>]*>.*</\1>\s*", re.DOTALL)
 """A message that Codex itself wrote in the user's place, such as `<environment_context>`."""
 
-_GUIDES: Final = "# AGENTS.md instructions"
+_GUIDES: Final = re.compile(r"# AGENTS\.md instructions")
 _NOT_BY_USER: Final = "messages that the user did not write"
 _RESULTS: Final = (
     "custom_tool_call_output",
@@ -120,7 +120,7 @@ def _is_context(content: Any) -> bool:
     blocks = content if isinstance(content, list) else [{"text": content}]
     texts = [text for block in blocks if (text := block_text(block)) is not None]
     return bool(texts) and all(
-        text.startswith(_GUIDES) or _CONTEXT.fullmatch(text) is not None for text in texts
+        _GUIDES.match(text) or _CONTEXT.fullmatch(text) for text in texts
     )
 
 

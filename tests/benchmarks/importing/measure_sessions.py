@@ -1,6 +1,6 @@
 """Seconds and memory of an import of 100 MB of coding agents' sessions: at most 60 s and 1 GB.
 
-    python -m tests.benchmarks.measure_sessions [FORM …]
+    python -m tests.benchmarks.importing.measure_sessions [FORM …]
 
 Each form is written as 25 sessions of 4 MB, and once more as one session of 100 MB; OpenCode's
 exports, which are documents, must be smaller than 64 MiB. `tracegrade import` then runs in a
