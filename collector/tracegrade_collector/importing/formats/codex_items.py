@@ -119,9 +119,7 @@ def _is_context(content: Any) -> bool:
     """Return whether all texts of a message are Codex's own."""
     blocks = content if isinstance(content, list) else [{"text": content}]
     texts = [text for block in blocks if (text := block_text(block)) is not None]
-    return bool(texts) and all(
-        _GUIDES.match(text) or _CONTEXT.fullmatch(text) for text in texts
-    )
+    return bool(texts) and all(_GUIDES.match(text) or _CONTEXT.fullmatch(text) for text in texts)
 
 
 def _result(item: JsonObject, ignored: Counter[str]) -> ToolResult:
