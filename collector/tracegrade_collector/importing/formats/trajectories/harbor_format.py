@@ -72,6 +72,11 @@ _NOT_OF_AGENT: Final = frozenset(
 """Exceptions after which Harbor counts no reward, unless the result has `reward_valid`."""
 
 _REWARD: Final = "reward"
+_FACTS: Final = (
+    *("task_name", "source", "agent_info", "verifier_result", "exception_info"),
+    *("started_at", "agent_execution", "reward_valid"),
+)
+_TOTALS: Final = ("n_input_tokens", "n_output_tokens", "n_cache_tokens", "cost_usd")
 _FOLDERS: Final = ("agent", "verifier", "steps")
 
 
@@ -159,7 +164,19 @@ def _trial(folder: Path) -> _Trial:
     config, *more = _object(folder / CONFIG)
     found = as_object(result)
     stated = as_object(config) or as_object(found.get("config"))
-    return _Trial(folder, found, stated, [*faults, *more])
+    return _Trial(folder, _facts(found), stated, [*faults, *more])
+
+
+def _facts(result: JsonObject) -> JsonObject:
+    """Return a result without the tokens of its model calls, which may be millions."""
+    steps = map(as_object, as_list(result.get("step_results")))
+    facts = {key: result[key] for key in _FACTS if key in result}
+    totals = as_object(result.get("agent_result"))
+    facts["agent_result"] = {key: totals[key] for key in _TOTALS if key in totals}
+    facts["step_results"] = [
+        {key: step.get(key) for key in ("step_name", "exception_info")} for step in steps
+    ]
+    return facts if result else {}
 
 
 def _object(path: Path) -> Sequence[Any]:
