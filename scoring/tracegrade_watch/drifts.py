@@ -125,14 +125,14 @@ def _checked(test: DriftTest, sums: WatchedSums) -> RuleCheck:
     return replace(check, evidence=replace(check.evidence, run_ids=run_ids))
 
 
-class _ShownDays(NamedTuple):
+class _ComparedDays(NamedTuple):
     """Later days that the message compares with the first ones."""
 
     rows: DayRows
     name: str
 
 
-def _worse_days(test: DriftTest) -> _ShownDays:
+def _worse_days(test: DriftTest) -> _ComparedDays:
     """Return the newest days, or the worst ones where only they are worse than the first ones.
 
     The test adds up what all later days show, so it may fire after runs are better again.
@@ -143,11 +143,11 @@ def _worse_days(test: DriftTest) -> _ShownDays:
     better = test.metric.better
     limit = _mean(test.reference) * better
     if _mean(found[0]) * better < limit:
-        return _ShownDays(found[0], "the newest")
-    worst = min(range(len(found)), key=lambda place: _mean(found[place]) * better)
+        return _ComparedDays(found[0], "the newest")
+    worst = min(range(len(found)), key=lambda number: _mean(found[number]) * better)
     if _mean(found[worst]) * better >= limit:
-        return _ShownDays(found[0], "the newest, which ran tasks in other shares")
-    return _ShownDays(found[worst], f"the worst, to {windows[worst][-1]}")
+        return _ComparedDays(found[0], "the newest, which ran tasks in other shares")
+    return _ComparedDays(found[worst], f"the worst, to {windows[worst][-1]}")
 
 
 def _mean(rows: DayRows) -> float:
@@ -155,15 +155,15 @@ def _mean(rows: DayRows) -> float:
 
 
 def _evidence(test: DriftTest, ratio: float) -> Evidence:
-    shown = _worse_days(test)
-    base, candidate = (side_of(test.release, rows) for rows in (test.reference, shown.rows))
+    compared = _worse_days(test)
+    base, candidate = (side_of(test.release, rows) for rows in (test.reference, compared.rows))
     return Evidence(
-        f"{phrases.moved(test.metric, base, candidate)}: first days against {shown.name}",
+        f"{phrases.moved(test.metric, base, candidate)}: first days against {compared.name}",
         rule_line(test.rule),
         "a newer release",
         ratio=ratio,
         base=base,
         candidate=candidate,
-        tasks=task_changes(test.reference, shown.rows, test.metric.better),
+        tasks=task_changes(test.reference, compared.rows, test.metric.better),
         days=day_means([(test.release, (*test.reference, *test.later))]),
     )
