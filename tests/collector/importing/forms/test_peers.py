@@ -1,5 +1,6 @@
 """Exports of Weave, Opik, Braintrust and Datadog give the same steps for the same run."""
 
+import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from tests.collector.importing.forms.peers import (
     weave,
 )
 from tests.collector.importing.imports import Outcome, imported, written, written_lines
+from tests.collector.importing.raw_counts.lake import lake_counts
 
 SUB_AGENT = (
     Step("run", "r", None, "travel", QUESTION, "Done."),
@@ -93,6 +95,21 @@ def test_long_run_and_many_traces_are_whole(tmp_path: Path, name: str) -> None:
         "SELECT count(*), min(length(result)) FROM steps "
         "WHERE kind = 'tool_call' AND status = 'ok'"
     ) == [(30, 100_000)]
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_counts_of_the_raw_file_are_those_of_the_lake(tmp_path: Path, name: str) -> None:
+    """Plain counts of the file are those of the lake, over three traces."""
+    records = [row for number in range(3) for row in WRITERS[name](PLAIN, f"t{number}")]
+    for record in records:
+        if name == "weave" and "/op/get_weather" in record["op_name"]:
+            record["attributes"] = {"weave": {"kind": "tool"}}
+    file = written_lines(tmp_path, records)
+    counter = importlib.import_module(f"tests.collector.importing.raw_counts.{name}")
+    found = lake_counts(imported(tmp_path, file))
+
+    assert counter.raw_counts(file)._replace(successes=0) == found._replace(successes=0)
+    assert found[:6] == (3, 6, 3, 3, 90, 33)
 
 
 @pytest.mark.parametrize("name", WRITERS)

@@ -14,6 +14,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from tracegrade import names
 from tracegrade_collector.importing.import_part import ImportPart
+from tracegrade_collector.importing.mapping import MAX_KEY
 from tracegrade_collector.importing.message_shapes import (
     read_chat_content,
     unpacked,
@@ -34,6 +35,8 @@ from tracegrade_collector.importing.trajectory import SCOPE
 MODEL: Final = "chat"
 RETRIEVAL: Final = "retrieval"
 EMBEDDING: Final = "embeddings"
+
+_EMPTY: Final[tuple[Any, ...]] = (None, "", [], {}, 0, False)
 
 
 @dataclass(frozen=True)
@@ -160,5 +163,5 @@ def unread_fields(record: Mapping[str, Any], read: Iterable[str]) -> Counter[str
     return Counter(
         f"fields '{key}'"
         for key, value in record.items()
-        if key not in kept and value not in (None, "", [], {}, 0, False) and key.isidentifier()
+        if key not in kept and value not in _EMPTY and key.isidentifier() and len(key) <= MAX_KEY
     )
