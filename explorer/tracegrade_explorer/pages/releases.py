@@ -91,10 +91,10 @@ def _view(request: PageRequest, given: dict[str, str], found: NewestReleases) ->
 def _mixed(request: PageRequest) -> Mixed:
     """Return the definitions whose versions differ between runs, looked up once a snapshot."""
 
-    def look() -> Mixed:
+    def make() -> Mixed:
         return mixed_by_agent(read_rows(request.con, "mixed_definitions", releases=None))
 
-    found: Mixed = request.snapshot.cached("mixed definitions", look)
+    found: Mixed = request.snapshot.cached("mixed definitions", make)
     return found
 
 

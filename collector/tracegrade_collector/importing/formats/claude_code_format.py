@@ -101,7 +101,7 @@ class _Lines:
             self.ignored[_kind(entry)] += 1
         elif self._is_copied(entry, time):
             self.ignored[_COPIED] += 1
-        elif reason := _not_said(entry, message):
+        elif reason := _left_out(entry, message):
             self.ignored[reason] += 1
             self._chain(entry)
         else:
@@ -141,7 +141,7 @@ def _kind(entry: dict[str, Any]) -> str:
     return f"lines of type {quoted_word(kind)}"
 
 
-def _not_said(entry: dict[str, Any], message: dict[str, Any]) -> str | None:
+def _left_out(entry: dict[str, Any], message: dict[str, Any]) -> str | None:
     """Return why a message is neither the user's nor the model's; None if it is one's."""
     if entry.get("isMeta") is True:
         return _NOT_BY_USER

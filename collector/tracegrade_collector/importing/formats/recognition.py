@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tracegrade_collector.importing.mapping import MAX_KEY
 
-MAX_SHOWN: Final = 12
+MAX_KEYS: Final = 12
 """Keys that a message lists."""
 
 _MOST_DEPTH: Final = 3
@@ -78,8 +78,8 @@ def reason(format_name: str, record: Any, mapped: Collection[str]) -> str:
 def unknown(record: Any) -> str:
     """Return a fault that names the keys of a first record, and the nearest format."""
     found = [key for key in dict.fromkeys(_keys(record, depth=_MOST_DEPTH)) if _is_plain(key)]
-    shown = ", ".join(found[:MAX_SHOWN]) or "none that can be shown"
-    rest = f" and {len(found) - MAX_SHOWN} more" if len(found) > MAX_SHOWN else ""
+    shown = ", ".join(found[:MAX_KEYS]) or "none that can be shown"
+    rest = f" and {len(found) - MAX_KEYS} more" if len(found) > MAX_KEYS else ""
     fact = f"no format reads this; its keys are {shown}{rest}"
     nearest = max(KEYS, key=lambda name: len(_common(name, record)))
     if not (keys := _common(nearest, record)):

@@ -17,7 +17,7 @@ from tests.collector.importing.imports import imported, written, written_lines
 
 from tracegrade_collector.commands import ImportOptions, run_import
 from tracegrade_collector.config import CollectorConfig
-from tracegrade_collector.importing.formats.recognition import KEYS, MAX_SHOWN
+from tracegrade_collector.importing.formats.recognition import KEYS, MAX_KEYS
 from tracegrade_collector.importing.known_formats import FORMATS
 
 CHAT = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]}
@@ -79,7 +79,7 @@ def test_keys_are_those_of_formats() -> None:
         ),
         (
             [{str(number): number for number in range(30)}],
-            f"no format reads this; its keys are {', '.join(map(str, range(MAX_SHOWN)))} and "
+            f"no format reads this; its keys are {', '.join(map(str, range(MAX_KEYS)))} and "
             "18 more; --format NAME says which format it is",
         ),
     ],

@@ -82,7 +82,7 @@ class _Context:
 
     def __init__(self) -> None:
         self.parents: set[str] = set()
-        self.asked: defaultdict[str, set[str]] = defaultdict(set)
+        self.requested: defaultdict[str, set[str]] = defaultdict(set)
         """Names of tools that models asked for, by trace."""
 
     def take(self, call: JsonObject) -> None:
@@ -95,7 +95,7 @@ class _Context:
             parts = (part for each in chat.messages for part in as_list(each.get("parts")))
             found = (as_object(part) for part in parts)
             tools = (part.get("name") for part in found if part.get("type") == "tool_call")
-            self.asked[str(call["trace_id"])].update(map(str, filter(None, tools)))
+            self.requested[str(call["trace_id"])].update(map(str, filter(None, tools)))
 
     def operation(self, call: JsonObject, name: str) -> str | None:
         """Return what a call is, in the words of the conventions."""
@@ -105,7 +105,7 @@ class _Context:
         is_leaf = str(call["id"]) not in self.parents
         if _CLIENTS.match(name) or (is_leaf and _usage(call)):
             return MODEL
-        return names.EXECUTE_TOOL if name in self.asked[str(call["trace_id"])] else None
+        return names.EXECUTE_TOOL if name in self.requested[str(call["trace_id"])] else None
 
 
 def _calls(record: Any) -> list[Any]:
