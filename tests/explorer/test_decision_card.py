@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from markupsafe import escape
 from starlette.testclient import TestClient
 from tests.explorer.lakes import client, explorer
 from tests.queries.traces import agent, land, message, model, request, request_of, tool
 from tests.scoring.report.build import Tables, as_lake
 
-from tracegrade_explorer.run_view.prompt import prompt_text
+from tracegrade_explorer.run_view.prompt import prompt_messages, prompt_text
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 from tracegrade_scoring.tasks import Specification
@@ -205,7 +206,7 @@ def test_prompts_are_read_however_spans_write_them(
     attributes: dict[str, str], events: list[dict[str, Any]], expected: list[str]
 ) -> None:
     """One message below the other; '' where there is none."""
-    text = prompt_text(attributes, events)
+    text = prompt_text(prompt_messages(attributes, events))
     assert all(part in text for part in expected)
     assert bool(text) == bool(expected[0])
 
@@ -226,10 +227,13 @@ def test_the_prompt_of_a_step_is_that_of_its_model_call(tmp_path: Path) -> None:
         by_tool = {step["tool_name"]: step["step_index"] for step in found["steps"]}
         address = f"/runs/{row['trajectory_id']}/steps"
         prompt = web.get(f"{address}/{by_tool['pay']}/prompt")
+        data = web.get(f"{address}/{by_tool['pay']}/prompt.json").json()
         none = web.get(f"{address}/{by_tool['alone']}/prompt")
         missing = web.get(f"{address}/99/prompt")
 
-    assert prompt.text == f"user:\nPay 40 {HOSTILE}"
-    assert prompt.headers["content-type"] == "text/plain; charset=utf-8"
-    assert none.text.startswith("not recorded")
+    assert data["messages"] == [{"role": "user", "text": f"Pay 40 {HOSTILE}"}]
+    assert data["text"] == f"user:\nPay 40 {HOSTILE}"
+    assert '<div class="bubble by-person"><b>user</b>' in prompt.text
+    assert escape(f"Pay 40 {HOSTILE}") in prompt.text
+    assert "not recorded: the trace does not hold" in none.text
     assert missing.status_code == 404

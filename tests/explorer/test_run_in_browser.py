@@ -94,13 +94,14 @@ def test_a_link_from_elsewhere_opens_its_step(browser: Browser, base: str) -> No
 
 
 def test_a_prompt_comes_on_a_click(browser: Browser, base: str) -> None:
-    """In its place, as text; where it was not recorded, the card says so."""
+    """In its place, each message by its role; where it was not recorded, the card says so."""
     with watched(browser, base) as seen:
         seen.open("/runs/t1#s2")
         card = seen.page.locator("#s2 .decision-card")
         link = card.get_by_role("link", name="what the model was given")
         link.click()
         link.wait_for(state="detached")
-        assert f"Pay 40 {HOSTILE}" in card.inner_text()
+        (message,) = card.locator(".bubble").all()
+        assert message.inner_text().endswith(f"Pay 40 {HOSTILE}")
         assert "not recorded" in seen.page.locator("#s1 .decision-card").inner_text()
         assert (seen.said, seen.foreign) == ([], [])

@@ -100,7 +100,8 @@ class RunTools:
     ) -> str:
         """Show one text of a step, whole, in parts of some 20,000 characters."""
         names = {"id": id, "step": str(step), "text": field}
-        return framed_text(await self._answers.page(text, names), offset)
+        found = await self._answers.page(text, names)
+        return framed_text(found if isinstance(found, str) else found["text"], offset)
 
     async def explain_failure(self, id: RunId) -> str:
         """Explain a failure: reasons, first wrong step, expected call, nearest success."""

@@ -37,7 +37,7 @@ from tracegrade_explorer.run_view.page import (
     step_texts,
     text_limit,
 )
-from tracegrade_explorer.run_view.prompt import prompt_text
+from tracegrade_explorer.run_view.prompt import PromptMessage, prompt_messages, prompt_text
 from tracegrade_explorer.run_view.step_lines import goals_by_step, line_blocks, plan_names
 from tracegrade_explorer.snapshots.rows import (
     FoundRun,
@@ -445,7 +445,7 @@ def text(request: PageRequest) -> PageResponse:
     """Return one text of a step, whole."""
     name, step = request.path["text"], request.path["step"]
     if name == PROMPT:
-        return PlainText(_prompt(request))
+        return _prompt(request)
     if name not in TEXTS:
         msg = f"a step has no text '{name}'; it may have {', '.join((*TEXTS, PROMPT))}"
         raise PageMissing(msg)
@@ -464,26 +464,38 @@ def _index(step: str) -> int:
     return int(step) if step.isascii() and step.isdecimal() and len(step) < 10 else -1
 
 
-def _prompt(request: PageRequest) -> str:
-    """Return the model's input before a step, or a note that it was not recorded.
+def _prompt(request: PageRequest) -> PageContent:
+    """Return the model's input before a step, message by message.
 
     Raises:
         PageMissing: There is no such step.
     """
     found, step = find_run(request.con, request.path["id"]), request.path["step"]
+    messages = _prompt_messages(request, found, step)
+    data = {
+        "text": prompt_text(messages) or NO_PROMPT,
+        "messages": [message._asdict() for message in messages],
+    }
+    view = {"run_id": found.trajectory_id, "step": step, "messages": messages, "note": NO_PROMPT}
+    title = f"Prompt before step {step} of run {words.run(found.trajectory_id)}"
+    return PageContent("prompt", title, view, data)
+
+
+def _prompt_messages(request: PageRequest, found: FoundRun, step: str) -> list[PromptMessage]:
     con = request.cursor_of(found.date)
     rows = read(con, "step_texts", **found.key, step_index=_index(step))
     if not rows:
         msg = f"run '{found.trajectory_id}' has no step {step}"
         raise PageMissing(msg)
     if rows[0]["request_span_id"] is None:
-        return NO_PROMPT
+        return []
     (trace,) = read(request.con, "trace_dates", **found.key)
     received = read(
         request.con, "span_messages", trace_id=trace["trace_id"],
         span_id=rows[0]["request_span_id"], first_date=found.date, last_date=trace["last_date"],
     )  # fmt: skip
-    texts = (
-        prompt_text(span["attributes"] or {}, orjson.loads(span["events"])) for span in received
+    prompts = (
+        prompt_messages(span["attributes"] or {}, orjson.loads(span["events"]))
+        for span in received
     )
-    return next(filter(None, texts), NO_PROMPT)
+    return next(filter(None, prompts), [])

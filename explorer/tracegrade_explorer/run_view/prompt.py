@@ -48,19 +48,22 @@ MOST_CHARACTERS: Final = 1_000_000
 """Length of a prompt on the page."""
 
 
-def prompt_text(attributes: Mapping[str, str | None], events: Iterable[Mapping[str, Any]]) -> str:
-    """Return the model's prompt; '' if the span does not hold it.
+def prompt_messages(
+    attributes: Mapping[str, str | None], events: Iterable[Mapping[str, Any]]
+) -> list[PromptMessage]:
+    """Return the messages of the model's prompt; none if the span does not hold it.
 
     Args:
         attributes: Of the span of the model call.
         events: Of the same span.
     """
     found = [*messages_of(attributes, INPUT), *_events(events)]
-    if not found:
-        found = last_message(attributes, INPUT)
-    return "\n\n".join(f"{role}:\n{text}" if role else text for role, text in found)[
-        :MOST_CHARACTERS
-    ]
+    return _within(found or last_message(attributes, INPUT), MOST_CHARACTERS)
+
+
+def prompt_text(messages: Iterable[PromptMessage]) -> str:
+    """Return a prompt as one text, each message below its role."""
+    return "\n\n".join(f"{role}:\n{text}" if role else text for role, text in messages)
 
 
 def span_messages(
@@ -73,8 +76,13 @@ def span_messages(
         keys: Of one direction.
         most: Limit of the characters.
     """
+    return _within(messages_of(attributes, keys) or last_message(attributes, keys), most)
+
+
+def _within(messages: Iterable[PromptMessage], most: int) -> list[PromptMessage]:
+    """Return the first messages, of so many characters in all."""
     found, left = list[PromptMessage](), most
-    for role, text in messages_of(attributes, keys) or last_message(attributes, keys):
+    for role, text in messages:
         if left <= 0:
             break
         found.append(PromptMessage(role, words.clip(text, left)))

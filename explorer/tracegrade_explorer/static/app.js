@@ -60,7 +60,7 @@
       await navigator.clipboard.writeText(location.href);
       say("link copied");
     } catch {
-      say("the browser does not let pages copy here; the address bar has the link");
+      say("the browser lets no page copy here; use the address bar");
     }
   };
 
@@ -104,19 +104,23 @@
     link ? location.assign(link.href) : fold();
   };
 
+  const make = (tag, given) => Object.assign(document.createElement(tag), given);
+  const bubble = ({ role, text }) => {
+    const made = make("div", { className: role === "user" ? "bubble by-person" : "bubble" });
+    made.append(make("b", { textContent: role }), make("div", { className: "text", textContent: text }));
+    return made;
+  };
   const fetchText = async (link) => {
-    const answer = await fetch(link.href);
+    const data = link.dataset.fetch, answer = await fetch(data || link.href);
     if (!answer.ok) { location.assign(link.href); return; }
-    link.parentElement.querySelector(".text").textContent = await answer.text();
+    const { messages = [], text } = data ? await answer.json() : { text: await answer.text() };
+    link.parentElement.querySelector(".text").replaceChildren(...messages.length ? messages.map(bubble) : [text]);
     link.closest("[data-row]")?.focus({ preventScroll: true });
     link.remove();
   };
 
   const closeMore = () => one(".more")?.removeAttribute("open");
-  const help = () => {
-    const keys = one("#keys");
-    keys?.[keys.open ? "close" : "showModal"]();
-  };
+  const help = () => one("#keys")?.[one("#keys").open ? "close" : "showModal"]();
 
   const find = () => {
     const field = one("main [data-find]") ?? one("[data-find]");
@@ -141,7 +145,7 @@
     return { from: typed.length - word.length, choices: word ? choices.filter(begins).slice(0, 12) : [] };
   };
 
-  // What can be typed next, in a list below the field; the server knows it.
+  // Offers what can be typed next, which the server knows.
   const complete = (field) => {
     const list = one("#" + field.getAttribute("aria-controls"));
     const isFilter = field.tagName === "INPUT", choicesOf = isFilter ? filterChoices : nameChoices;
@@ -157,11 +161,8 @@
       field.removeAttribute("aria-activedescendant");
     };
     const option = (choice, place) => {
-      const item = document.createElement("li");
-      for (const text of [choice.text, choice.hint]) {
-        item.append(Object.assign(document.createElement("span"), { textContent: text }));
-      }
-      Object.assign(item, { id: `${list.id}-${place}`, role: "option", ariaSelected: "false" });
+      const item = make("li", { id: `${list.id}-${place}`, role: "option", ariaSelected: "false" });
+      item.append(...[choice.text, choice.hint].map((textContent) => make("span", { textContent })));
       Object.assign(item.dataset, choice);
       return item;
     };
@@ -205,7 +206,7 @@
     });
   };
 
-  // A person's verdict, where the page has the form of one.
+  // A person's verdict.
   const verdictForm = one("[data-label]");
   const choose = (verdict) => {
     verdictForm.querySelector(`[value=${verdict}]`).checked = true;
@@ -222,7 +223,7 @@
     z: click("[data-undo]"),
   } : {};
 
-  const PLACES = { n: "/", o: "/", r: "/runs", c: "/conversations", e: "/releases", i: "/issues", a: "/alerts", t: "/tasks", m: "/money", d: "/trends", f: "/search", s: "/sql" };
+  const PLACES = { n: "/", r: "/runs", c: "/conversations", e: "/releases", i: "/issues", a: "/alerts", t: "/tasks", m: "/money", d: "/trends", f: "/search", s: "/sql" };
   const KEYS = {
     j: () => step(1), k: () => step(-1), J: () => jump(1), K: () => jump(-1), Enter: open,
     e: among("finding", 1), E: among("finding", -1), n: among("difference", 1), N: among("difference", -1),
@@ -232,9 +233,9 @@
   };
   let going = false;
   document.addEventListener("keydown", (event) => {
-    const holdsControl = event.ctrlKey || event.metaKey, enters = event.key === "Enter";
-    if (holdsControl && enters) event.target.closest("textarea")?.form.requestSubmit();
-    if (holdsControl || event.altKey) return;
+    const isControl = event.ctrlKey || event.metaKey, enters = event.key === "Enter";
+    if (isControl && enters) event.target.closest("textarea")?.form.requestSubmit();
+    if (isControl || event.altKey) return;
     if (enters && event.target.matches("#save-as")) { event.preventDefault(); follow("#save-as + button"); }
     if (event.key === "Escape") closeMore();
     const field = event.target.closest("input:not([type=checkbox], [type=radio]), select, textarea");
@@ -267,7 +268,7 @@
   document.addEventListener("change", ({ target }) => { if (target.matches("[data-mark]")) noteMark(target); });
   one("#marked")?.addEventListener("submit", (event) => { event.preventDefault(); compare(); });
 
-  // What has come in; nothing moves until the reader asks.
+  // News; nothing moves until the reader asks.
   const news = one("[data-news]");
   const poll = async () => {
     const answer = document.hidden ? null : await fetch(news.dataset.news).catch(() => null);
@@ -280,7 +281,7 @@
 
   document.cookie = `tz=${encodeURIComponent(Intl.DateTimeFormat().resolvedOptions().timeZone)}; path=/; SameSite=Strict`;
 
-  // A form leaves the address without the query that it sent.
+  // The query of a form leaves the address.
   if (one("[data-address]")) history.replaceState(null, "", one("[data-address]").href);
   for (const field of all("[data-completed]")) complete(field);
   for (const button of all("[data-act][hidden]")) button.hidden = false;
@@ -289,7 +290,7 @@
   for (const link of all("header.site nav a:not(.brand)")) {
     if (link.pathname === "/" ? location.pathname === "/" : location.pathname.startsWith(link.pathname)) link.ariaCurrent = "page";
   }
-  // Steps far below are laid out late, so an anchor is only right once they are.
+  // Steps are laid out late; an anchor is right only then.
   addEventListener("load", () => {
     const place = document.getElementById(location.hash.slice(1));
     if (!place?.matches("[data-row]")) return;

@@ -89,6 +89,7 @@ def addresses(runs: RunsOfPages) -> list[str]:
     return [
         "/", "/?window=1", "/now", "/runs", "/runs?outcome=failed", "/runs?agent=absent",
         f"/runs/{runs.failed}", f"/runs/{runs.solved}", f"/runs/{runs.team}",
+        f"/runs/{runs.failed}/steps/1/prompt",
         f"/runs/{runs.failed}/spans", f"/runs/{runs.killed}/kill", f"/runs/{runs.failed}/kill",
         f"/compare?a={runs.failed}&b={runs.solved}", "/queue?order=newest", "/queue?agent=absent",
         "/issues", f"/issues/{runs.issue}", "/alerts",
