@@ -472,10 +472,7 @@ def _prompt(request: PageRequest) -> PageContent:
     """
     found, step = find_run(request.con, request.path["id"]), request.path["step"]
     messages = _prompt_messages(request, found, step)
-    data = {
-        "text": prompt_text(messages) or NO_PROMPT,
-        "messages": [message._asdict() for message in messages],
-    }
+    data = {"text": prompt_text(messages) or NO_PROMPT, "messages": messages}
     view = {"run_id": found.trajectory_id, "step": step, "messages": messages, "note": NO_PROMPT}
     title = f"Prompt before step {step} of run {words.run(found.trajectory_id)}"
     return PageContent("prompt", title, view, data)
