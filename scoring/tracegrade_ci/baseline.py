@@ -48,7 +48,7 @@ class BaselineNotes(BaseModel):
     task_hashes: Mapping[ShortText, tuple[ShortText, ...]]
     """Of each known task."""
     prices: ShortText | None = None
-    """Digest of the prices by which costs were worked out; None of an earlier version."""
+    """Digest of the prices that costs are based on; None of an earlier version."""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class ScoredBy(NamedTuple):
     task_hashes: Mapping[str, tuple[str, ...]]
     """Of each known task."""
     prices: str = ""
-    """Digest of the prices by which costs were worked out."""
+    """Digest of the prices that costs are based on."""
 
 
 def release_rows(con: DuckDBPyConnection, release: str) -> ReleaseRows:

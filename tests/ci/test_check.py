@@ -162,7 +162,7 @@ def test_other_versions_are_not_compared(
 def test_costs_by_other_prices_are_not_compared(
     candidate: Sample, baseline: Path, tmp_path: Path, *, known: bool
 ) -> None:
-    """Neither where the baseline does not say by which; the same prices are compared."""
+    """Nor those of a baseline without a digest; costs by the same prices are compared."""
     comment, junit = tmp_path / "comment.md", tmp_path / "junit.xml"
     files = ("--markdown", comment, "--junit", junit)
     candidate.check(baseline, *HELD_RULE, *files)

@@ -69,7 +69,7 @@ class Sample(NamedTuple):
     """By the names that messages have for them."""
 
     folder: Path | None = None
-    """The folder, where it is no file."""
+    """The folder that is imported; None for a file."""
 
 
 class ImportFormat(NamedTuple):
@@ -213,7 +213,7 @@ class _Found(NamedTuple):
     """None if `--format` names it, or nothing fits."""
 
     unknown: str | None = None
-    """What a file has that is JSON of no format."""
+    """Description of a file that is JSON of no format."""
 
     def explained(self, part: ImportPart) -> ImportPart:
         """Return the first part of the file with the reason, or with the keys of the file."""

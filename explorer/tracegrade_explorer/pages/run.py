@@ -399,11 +399,8 @@ def _by_step(children: list[Row]) -> dict[int, list[Row]]:
 
 def _address_showing(run_id: str, run_filter: Filter, own: dict[str, str], show: str) -> str:
     """Return the address of the run with other steps shown."""
-    parameters = {**own, "show": show}
-    pairs = [
-        *to_pairs(run_filter.runs_alone),
-        *((key, value) for key, value in parameters.items() if value),
-    ]
+    given = [(key, value) for key, value in {**own, "show": show}.items() if value]
+    pairs = [*to_pairs(run_filter.runs_alone), *given]
     if show == "all":
         pairs.remove(("show", "all"))
     return links.with_query(links.run(run_id), pairs)

@@ -1,6 +1,6 @@
 """Steps of a run → steps of an ATIF trajectory.
 
-What one model call did is one step: its text, its thought, its calls, and their results as
+One model call is one step: its text, its thought, its calls, and their results as
 observation. Calls that no model requested are a step with `llm_call_count` 0.
 """
 

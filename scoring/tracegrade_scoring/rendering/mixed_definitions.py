@@ -24,7 +24,7 @@ class MixedDefinition(NamedTuple):
 
 
 Mixed: TypeAlias = Mapping[tuple[str | None, str | None], tuple[MixedDefinition, ...]]
-"""By agent and run mode, those of which there are some."""
+"""By agent and run mode; agents without a mixture are left out."""
 
 
 def mixed_by_agent(rows: Iterable[ResultRow]) -> Mixed:

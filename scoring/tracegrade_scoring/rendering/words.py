@@ -159,7 +159,7 @@ def waiting(amount: int, noun: str, until_ns: int) -> str:
     verb, whose = ("waits", "its") if amount == 1 else ("wait", "their")
     return (
         f"{count(amount, noun)} {verb} for {whose} root, until {until:%Y-%m-%d %H:%M} UTC; "
-        "after that `tracegrade score` scores what came of it as unfinished"
+        "after that `tracegrade score` scores what has come as unfinished"
     )
 
 

@@ -20,7 +20,7 @@ _EMPTY: Final[tuple[Any, ...]] = (None, "", 0, False, [], {})
 
 @dataclass(frozen=True)
 class CaseTask:
-    """What a test case says about its task."""
+    """The task of a test case."""
 
     name: str
     category: str | None = None

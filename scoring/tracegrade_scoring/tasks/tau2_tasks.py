@@ -1,7 +1,7 @@
 """Tasks of tau2-bench → tasks named `DOMAIN/TASK`, as its results are imported.
 
 The actions of the agent are expected. They are one way to the right state of the database, and
-tau2-bench compares the states; so no other call is wrong unless `--complete` says so.
+tau2-bench compares the states; so no other call is wrong, unless `--complete` is given.
 
 The form is that of https://github.com/sierra-research/tau2-bench (`Task`), version 1.0.1 as of
 July 2026.

@@ -37,7 +37,7 @@ def _tool(number: int, at: float, call_id: str, output: str, *, success: str = "
 
 
 def _turn(prompt: str) -> list[Row]:
-    """Return a turn: a request, then three calls, two of which fail, and a request."""
+    """Return a turn: a request, three calls (two fail), and a request."""
     asked = {"records": [_record(2, 1, "user_prompt", prompt=prompt)]}
     return [
         _codex(1, None, "turn/start", 0),
@@ -53,7 +53,7 @@ def _turn(prompt: str) -> list[Row]:
 
 @built_together
 def test_a_turn_is_a_run_of_its_session() -> Scene:
-    """Codex's many inner spans are no steps."""
+    """Codex's many inner spans are not steps."""
     lake = yield _turn("Count the files.")
 
     assert rows(

@@ -219,7 +219,7 @@ def test_actions_of_the_agent_are_expected(tmp_path: Path, *, is_results: bool) 
 
 @pytest.mark.parametrize("value", [EVALSET, AGENTEVALS, *GOLDENS, EXPERIMENT, TAU2])
 def test_broken_cases_never_stop_the_others(value: Row) -> None:
-    """Whatever stands in a field, each form reads on to the end, or does not fit."""
+    """With any value in a field, each form reads on to the end, or does not fit."""
     source = random.Random(str(value))  # noqa: S311 - no secret
     for _ in range(200):
         broken = json.loads(json.dumps(value))

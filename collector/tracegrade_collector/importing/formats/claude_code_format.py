@@ -37,7 +37,7 @@ _SYNTHETIC: Final = "<synthetic>"
 _COMMAND: Final = "<command-name>"
 _COMMAND_OUTPUT: Final = ("<local-command-stdout>", "<local-command-stderr>")
 _COPY_NS: Final = 1_000_000_000
-"""How much older than the file's first line a line is that was copied from another session."""
+"""A line that is so much older than the file's first was copied from another session."""
 
 _NEEDED: Final = ("message", "sessionId", "timestamp", "version")
 """Keys of a line that are held; another repeats the results of tools."""

@@ -1,7 +1,7 @@
 """Entries of a Codex session → messages, with the items of each model call as one.
 
 Codex records the tokens of a model call either before its items (up to 0.6x) or after them. In
-both cases its items are those between two records of tokens; results of its tools may stand
+both cases its items are those between two records of tokens; results of its tools may be
 between them. Without any such record, a result ends a model call.
 """
 

@@ -4,8 +4,8 @@ A session is one trajectory, and so is each of its subagents, whose file names t
 started it as conversation. A line is `{timestamp, type, payload}`; the lines of versions before
 0.32 without this envelope are read too, and the documents (`{session, items}`) of the first ones.
 A forked session begins with a copy of the other's history, which is left out. Calls failed if
-their exit code is not 0, or if Codex says so. Ids are made from the session's, so a file that was
-moved is known.
+their exit code is not 0, or if Codex reports a failure. Ids are made from the session's, so a
+file that was moved is known.
 
 The form is that of openai/codex 0.171 (November 2026).
 """

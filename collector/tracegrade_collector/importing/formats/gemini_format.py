@@ -2,7 +2,7 @@
 
 A session is one trajectory, and so is each subagent's file, which names the folder of its parent
 session as conversation. Newer versions write lines: a message again whenever it has grown, so the
-last one counts, and checkpoints of the history, which are no new work and are left out. Older
+last one counts, and checkpoints of the history, which add no work and are left out. Older
 versions write a document. Messages that a rewind removed stay, since the agent has written them.
 
 The form is that of google-gemini/gemini-cli 0.61 (November 2026).
@@ -145,7 +145,7 @@ class _Session:
                 yield piece
 
     def _texts(self, entry: JsonObject) -> Iterator[MessageText]:
-        """Yield the texts of a message; what its calls gave stands there a second time."""
+        """Yield the texts of a message; the results of its calls are in it a second time."""
         content = entry.get("content")
         for part in content if isinstance(content, list) else [content]:
             if isinstance(part, str):

@@ -5,8 +5,8 @@ with their observations, or of scores. Ids, attributes and scope that Langfuse k
 OpenTelemetry span are restored. Inputs and outputs become messages, arguments and results of the
 GenAI conventions.
 
-An observation whose parent was never sent to Langfuse is a root: one that says so
-(`isRootObservation`, since July 2026), or whose parent its trace lacks.
+An observation whose parent was never sent to Langfuse is a root: one with
+`isRootObservation` (since July 2026), or whose parent its trace lacks.
 """
 
 import re
@@ -156,7 +156,7 @@ def _with_roots(observations: Sequence[JsonObject], *, is_whole: bool) -> Iterat
 
 
 def _is_app_root(found: JsonObject) -> bool:
-    """Return whether Langfuse takes an observation for a root, whatever its parent."""
+    """Return whether Langfuse takes an observation for a root, also below a parent."""
     stored = _object(_object(found.get("metadata")).get("attributes"))
     return found.get("isRootObservation") is True or str(stored.get(_APP_ROOT)).lower() == "true"
 

@@ -3,7 +3,7 @@
 A session is one trajectory, and so is the session of each subagent, which has its parent as
 conversation. A message of the model has a part for each step; a step is one model call, with the
 tokens that it ends with. Summaries made by compaction are left out. A call failed if its state
-says so, or if its command's exit code is not 0.
+is `error`, or if its command's exit code is not 0.
 
 The form is that of anomalyco/opencode 1.18 (November 2026).
 """

@@ -1,4 +1,4 @@
-"""The keys by which each format is known, to say why a file was taken for one, or for none.
+"""Keys that are typical of each format, to say why a file was taken for one, or for none.
 
 The formats decide by themselves whether a file fits. These keys only explain it: those of a
 file's first record, and of the first object in each of its lists, that are also a format's.

@@ -1,4 +1,4 @@
-"""What the formats of coding agents' sessions share."""
+"""Parts that the formats of coding agents' sessions share."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -5,8 +5,8 @@ A file is the results of `tau2 run` with their simulations, a `results.json` nex
 `DOMAIN/TASK`, its trial is the simulation's. The agent's messages and calls are steps. The user
 simulator's texts are the user's turns, and its tool calls are counted apart. The reward is a
 verdict on success, with the reason of the termination as its label. A simulation that ended by an
-infrastructure error is no attempt, as in tau2-bench's own metrics: its run is invalid and has no
-verdict.
+infrastructure error is not an attempt, as in tau2-bench's own metrics: its run is invalid and has
+no verdict.
 
 The form is that of https://github.com/sierra-research/tau2-bench (`src/tau2/data_model`), version
 1.0.1 as of August 2026.

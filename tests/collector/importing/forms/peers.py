@@ -67,7 +67,7 @@ PLAIN: Sequence[Step] = (
         "model", "m2", "r", "ask", user(QUESTION), says("22C in Paris."), second=4, tokens=(20, 6)
     ),
 )
-"""Two calls at once, of which one fails."""
+"""Two calls at once; one fails."""
 
 STEPS = [
     ("tool_call", "get_weather", '{"city":"Paris"}', "ok"),

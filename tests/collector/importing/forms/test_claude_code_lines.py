@@ -55,7 +55,7 @@ def test_a_subagent_has_the_same_ids_in_either_file(folder: Path) -> Scene:
 
 @built_together
 def test_a_compacted_session_continues(folder: Path) -> Scene:
-    """The summary, the command and its output are no prompts of the user."""
+    """The user did not write the summary, the command and its output."""
     rows = [
         *session(),
         {"type": "system", "subtype": "compact_boundary", "sessionId": SESSION},

@@ -174,7 +174,7 @@ def test_records_of_tokens_count_once(folder: Path) -> Scene:
 
 @built_together
 def test_calls_of_one_answer_are_parallel(folder: Path) -> Scene:
-    """Each has its own result, whichever came first."""
+    """Each has its own result, in any order."""
     rows = [
         *(meta(), turn(1), message(1, "user", "Look.")),
         *(call(2, 1, "ls"), call(2, 2, "pwd"), tokens(2, 10, 5, 15)),
@@ -327,7 +327,7 @@ def test_a_fork_has_only_its_own_work(folder: Path) -> Scene:
 
 @built_together
 def test_a_resumed_session_adds_its_new_spans(folder: Path) -> Scene:
-    """It continues in its file; compaction is a mark, whose new history is no new work."""
+    """It continues in its file; compaction is a mark, whose new history adds no work."""
     file = written_lines(folder, plain(), f"rollout-{SESSION}.jsonl")
     outcome = imported(folder, file)
     history = {"message": "So far.", "replacement_history": [plain()[4]["payload"]]}

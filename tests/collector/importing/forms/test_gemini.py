@@ -142,7 +142,7 @@ def test_a_subagent_is_in_the_conversation_of_its_parent(folder: Path) -> Scene:
 
 @built_together
 def test_a_resumed_session_has_all_its_work(folder: Path) -> Scene:
-    """What a rewind removed was done; a checkpoint after a compression is no new work."""
+    """What a rewind removed was done; a checkpoint after a compression adds no work."""
     summary = [prompt(30, "<state_snapshot>"), message(31, "gemini", "Got it.")]
     rows = [
         *plain(),

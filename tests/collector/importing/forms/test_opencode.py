@@ -154,7 +154,7 @@ def test_a_plan_and_a_subagent(folder: Path) -> Scene:
 
 @built_together
 def test_an_interrupted_and_a_compacted_session(folder: Path) -> Scene:
-    """A summary is no answer."""
+    """A summary is not an answer."""
     aborted = {"name": "MessageAbortedError", "data": {"message": "stopped"}}
     compacted = prompt(5, {"type": "compaction", "auto": True})
     outcome = yield imported(

@@ -49,7 +49,7 @@ def usage(given: int, output: int) -> dict[str, int]:
 
 
 def phone_call() -> list[dict[str, Any]]:
-    """Return a conversation: parallel calls of which one fails, and a call of the user."""
+    """Return a conversation: parallel calls, one fails, and a call of the user."""
     thought = {"message": {"reasoning_content": "Look for the line."}}
     calls = [call(1, "find_line", id="L1"), call(2, "find_bill", id="B1")]
     return [
@@ -113,7 +113,7 @@ def test_simulation_gives_its_steps(tmp_path: Path) -> None:
 
 
 def test_calls_of_the_user_are_counted_apart(tmp_path: Path) -> None:
-    """A call of the user simulator is no step; it is counted with its result."""
+    """A call of the user simulator is not a step; it is counted with its result."""
     outcome = imported(tmp_path, written(tmp_path, results(simulation())))
 
     assert "toggle" not in {tool for tool, _, _ in outcome.calls()}
@@ -193,7 +193,7 @@ def test_ticks_of_a_simulation_by_voice_are_joined(tmp_path: Path) -> None:
 
 
 def test_release_and_agent_may_be_named(tmp_path: Path) -> None:
-    """Two results of one commit are told apart by what `--map` names: here the model."""
+    """`--map` distinguishes two results of one commit: here by the model."""
     file = written(tmp_path, results(simulation()))
     paths = {"release": "agent_info.llm", "agent": "=phone agent"}
     outcome = imported(tmp_path, file, paths=paths)

@@ -1,7 +1,7 @@
 """The format `braintrust`: events of Braintrust's logs and experiments → spans.
 
 A record is an event, a list of events, or an answer of its interface (`events`, `data`). Spans of
-scorers, and all below them, are left out: their calls are no agent's. A score of a root named for
+scorers, and all below them, are left out: no agent made their calls. A score of a root named for
 success is a verdict.
 
 The form is that of https://www.braintrust.dev/docs/admin/data-management/export.md, as of August
@@ -80,7 +80,7 @@ def _is_event(value: Any) -> bool:
 
 
 def _scorers(path: Path) -> set[str]:
-    """Return the spans of scorers and those below them, wherever they stand in the file."""
+    """Return the spans of scorers and those below them, in any order in the file."""
     below: dict[str, list[str]] = {}
     open_ids: list[str] = []
     for record in read_table(path):

@@ -49,14 +49,14 @@ class PeerSpan:
     parent: Any = None
     name: str = ""
     operation: str | None = None
-    """Of the conventions; None for steps of the program itself."""
+    """Name in the conventions; None for steps of the program itself."""
 
     start: Any = None
     end: Any = None
     input: Any = None
     output: Any = None
     error: Any = None
-    """What failed, in the tool's words; None if nothing did."""
+    """The failure in the tool's words; None without one."""
 
     failed: bool = False
     """Whether it failed, if there are no words."""

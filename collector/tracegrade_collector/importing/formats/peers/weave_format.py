@@ -78,7 +78,7 @@ def read(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
 
 
 class _Context:
-    """What the other calls of a file say about a call."""
+    """Facts about a call that other calls of its file have."""
 
     def __init__(self) -> None:
         self.parents: set[str] = set()
