@@ -256,7 +256,7 @@ def test_sampled_runs_count_for_those_they_stand_for(tmp_path: Path) -> None:
 
     assert (total["runs"], total["cost_usd"], total["usd_per_run"]) == (2, 5.5, 0.5)
     assert total["input_tokens"] == 1_100
-    assert "estimates for about 11 runs, which 2 runs stand for" in html.unescape(page)
+    assert "estimates for about 11 runs, made from 2 runs" in html.unescape(page)
 
 
 def test_a_run_costs_the_same_on_every_page(tmp_path: Path) -> None:
