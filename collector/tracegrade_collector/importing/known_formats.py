@@ -203,6 +203,9 @@ def read_file(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
             yield explained._replace(is_repaired=is_repaired)
     except READ_ERRORS as error:
         yield ImportPart(str(path), fault=f"cannot be read: {error}")
+    except RecursionError:
+        fault = "a record is nested too deeply; it and the records after it are not read"
+        yield ImportPart(str(path), fault=fault)
 
 
 class _Found(NamedTuple):

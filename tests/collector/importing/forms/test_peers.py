@@ -54,6 +54,20 @@ def test_run_gives_its_steps(tmp_path: Path, name: str) -> None:
     assert next(iter(outcome.imported.recognized)).startswith(f"{name} (it has ")
 
 
+@pytest.mark.parametrize("name", ["weave", "braintrust"])
+def test_a_record_that_is_too_deep_costs_itself(tmp_path: Path, name: str) -> None:
+    """The other records of its file and the other files are imported."""
+    deep: Any = "x"
+    for _ in range(700):
+        deep = [deep]
+    run = Step("run", "d", None, "deep", deep, "Done.")
+    file = written_lines(tmp_path, [*WRITERS[name]((run,)), *WRITERS[name](PLAIN)])
+    outcome = imported(tmp_path, file)
+
+    assert steps_of(outcome) == STEPS
+    assert any("nested too deeply" in note for note in outcome.notes)
+
+
 @pytest.mark.parametrize("name", WRITERS)
 def test_list_of_records_gives_the_same_spans(tmp_path: Path, name: str) -> None:
     """A list in one document, in any order, is what lines are."""

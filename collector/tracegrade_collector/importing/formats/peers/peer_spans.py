@@ -20,6 +20,7 @@ from tracegrade_collector.importing.message_shapes import (
     unpacked,
     unpacked_arguments,
 )
+from tracegrade_collector.importing.records import TOO_DEEP
 from tracegrade_collector.importing.scores import COST
 from tracegrade_collector.importing.span_parts import (
     add_attributes,
@@ -73,11 +74,14 @@ class PeerSpan:
 
 
 def part_of_spans(location: str, spans: Iterable[PeerSpan], ignored: Counter[str]) -> ImportPart:
-    """Return the part that these spans of one program are."""
+    """Return the part that these spans of one program are; a fault if they are too deep."""
     written, resource = [], dict[str, Any]()
-    for span in spans:
-        resource |= {key: value for key, value in span.resource.items() if value}
-        written.append(span_of(span, ignored))
+    try:
+        for span in spans:
+            resource |= {key: value for key, value in span.resource.items() if value}
+            written.append(span_of(span, ignored))
+    except RecursionError:
+        return ImportPart(location, fault=TOO_DEEP)
     return part_of(location, one_scope(written, resource, SCOPE), +ignored)
 
 
