@@ -2,9 +2,7 @@
 
 import shlex
 import signal
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
 from types import FrameType
 from typing import Final, NamedTuple
@@ -70,33 +68,52 @@ def run_commands(
         limit_secs: Time after which a command is cut off.
     """
     for command in commands:
-        code = 0
-        with _time_limit(limit_secs) as is_over:
-            code = _exit_code(command.arguments)
-        if is_over():
+        limited = _TimeLimit(limit_secs)
+        code = limited.run(command.arguments)
+        if limited.is_over:
             say(f"--then '{command.text}' was cut off after {limit_secs:g} s; scoring continues")
         elif code:
             say(f"--then '{command.text}' ended with exit code {code}; scoring continues")
 
 
-@contextmanager
-def _time_limit(secs: float) -> Iterator[Callable[[], bool]]:
-    """Cut off the block after so many seconds; yield whether that happened."""
-    fired = threading.Event()
+class _TimeLimit:
+    """Cuts off a command after some seconds, by the alarm of this process.
 
-    def cut_off(_: int, __: FrameType | None) -> None:
-        fired.set()
-        raise _TimeOver
+    The alarm may arrive at any instruction, also where the command has just ended. It therefore
+    raises while a command runs and then only, and `run` catches whatever was raised so.
+    """
 
-    before = signal.signal(signal.SIGALRM, cut_off)
-    signal.setitimer(signal.ITIMER_REAL, secs)
-    try:
-        yield fired.is_set
-    except _TimeOver:
-        pass
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    def __init__(self, secs: float) -> None:
+        """No command runs yet."""
+        self.is_over = False
+        self._secs = secs
+        self._cuts_off = False
+
+    def run(self, arguments: Sequence[str]) -> int:
+        """Run a command; return its exit code, or 0 where it was cut off."""
+        before = signal.signal(signal.SIGALRM, self._on_alarm)
+        try:
+            return self._run(arguments)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+    def _run(self, arguments: Sequence[str]) -> int:
+        try:
+            try:
+                self._cuts_off = True
+                signal.setitimer(signal.ITIMER_REAL, self._secs)
+                return _exit_code(arguments)
+            finally:
+                self._cuts_off = False
+        except _TimeOver:
+            return 0
+
+    def _on_alarm(self, _: int, __: FrameType | None) -> None:
+        if self._cuts_off:
+            self._cuts_off = False
+            self.is_over = True
+            raise _TimeOver
 
 
 def _exit_code(arguments: Sequence[str]) -> int:

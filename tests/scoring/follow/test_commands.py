@@ -1,7 +1,13 @@
 """Commands after a tick: which are possible, on which lake, and that a failure ends nothing."""
 
+import signal
 import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 from tests.queries.traces import land
@@ -10,7 +16,8 @@ from tests.scoring.job.lakes import TASKS, run
 
 from tracegrade_lake import Lake
 from tracegrade_scoring.errors import BadCommand
-from tracegrade_scoring.follow.commands import parse_command, run_commands
+from tracegrade_scoring.follow import commands as following
+from tracegrade_scoring.follow.commands import FollowingCommand, parse_command, run_commands
 from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.tasks import Specification
 
@@ -65,3 +72,57 @@ def test_a_command_that_fails_keeps_none_from_running(
         "--then 'compare 1 2'",
     ]
     assert '"issues"' in capsys.readouterr().out
+
+
+class AlarmAt:
+    """Sends an alarm at one instruction of the module that runs commands."""
+
+    def __init__(self, number: int) -> None:
+        self.left = number
+
+    def trace(self, frame: FrameType, event: str, _: object) -> Callable[..., Any] | None:
+        """Count instructions; `sys.settrace` calls this."""
+        if frame.f_code.co_filename != following.__file__:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            self.left -= 1
+            if self.left == 0:
+                sys.settrace(None)
+                signal.raise_signal(signal.SIGALRM)
+        return self.trace
+
+
+@contextmanager
+def harmless_alarms() -> Iterator[Callable[..., None]]:
+    """Let alarms pass that no command has set; yield what handles them."""
+
+    def ignore(_: int, __: FrameType | None) -> None:
+        pass
+
+    before = signal.signal(signal.SIGALRM, ignore)
+    try:
+        yield ignore
+    finally:
+        sys.settrace(None)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_an_alarm_at_any_instruction_leaves_the_follower_alive() -> None:
+    """Also one that arrives in the instant after a command has ended."""
+    command = FollowingCommand("--version", ("--version",))
+    lines: list[str] = []
+    number = 0
+    with harmless_alarms() as handler:
+        while True:
+            number += 1
+            alarm = AlarmAt(number)
+            sys.settrace(alarm.trace)
+            run_commands([command], lines.append)
+            sys.settrace(None)
+            assert signal.getsignal(signal.SIGALRM) is handler
+            assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+            if alarm.left > 0:
+                break
+    assert 10 < len(lines) < number - 10
+    assert set(lines) == {"--then '--version' was cut off after 600 s; scoring continues"}
