@@ -59,6 +59,9 @@ CALLER: Final = "tracegrade.caller"
 """Key of the caller in a request's scope."""
 OPEN_TO_ALL: Final = ("/static/",)
 """Paths without a word of the lake, which the page that asks for a token needs."""
+METRICS: Final = "/metrics"
+"""Path that a scraper may ask for by any host name, such as a pod's address, with its token in a
+header. No page makes a browser send that header."""
 HEALTH: Final = "/healthz"
 """Health address for probes: needs no token, and accepts any host name."""
 
@@ -259,7 +262,7 @@ def _unfit(scope: Scope, headers: Headers, rules: Rules) -> Refusal | None:
     if not posts and (unread := _unread(scope, rules)):
         return unread
     host = headers.get("host", "").lower()
-    if host not in rules.hosts:
+    if host not in rules.hosts and not _is_scrape(scope["path"], headers, rules):
         return Refusal(
             421, "Another host was meant",
             "The request names an unknown host; `ui --host-name NAME` adds one.",
@@ -273,6 +276,12 @@ def _unfit(scope: Scope, headers: Headers, rules: Rules) -> Refusal | None:
                 403, "A page of another site asked", "It may link here, and nothing else."
             )
     return None
+
+
+def _is_scrape(path: str, headers: Headers, rules: Rules) -> bool:
+    """Return whether a scraper asks; the guard checks its token as any other."""
+    by_header = headers.get("authorization", "").lower().startswith("bearer ")
+    return path == METRICS and rules.knows is not None and by_header
 
 
 def _takes_posts(path: str, rules: Rules) -> bool:

@@ -22,6 +22,8 @@ from tests.commands import tracegrade
 from tests.waiting import PATIENCE_SECS, wait_until
 
 from tracegrade import cli
+from tracegrade_explorer.guard import METRICS
+from tracegrade_lake.lake_root import lake_url
 from tracegrade_scoring.sample.copy_files import copy_files
 
 KIT = ROOT / "kit"
@@ -168,6 +170,66 @@ def test_kustomization_builds() -> None:
     (deployment,) = [each for each in built if each["kind"] == "Deployment"]
     images = {c["image"] for c in deployment["spec"]["template"]["spec"]["containers"]}
     assert images == {"registry.example.com/tracegrade:0.1.0"}
+
+
+def built_with(folder: Path, *components: str) -> list[Any]:
+    """Return the manifests of the Kustomization with components, by one in a folder."""
+    base = os.path.relpath(KIT / "k8s", folder)
+    overlay = {
+        "apiVersion": "kustomize.config.k8s.io/v1beta1",
+        "kind": "Kustomization",
+        "resources": [base],
+        "components": [f"{base}/components/{each}" for each in components],
+    }
+    (folder / "kustomization.yaml").write_text(yaml.safe_dump(overlay))
+    done = subprocess.run(["kubectl", "kustomize", folder], capture_output=True, check=True)  # noqa: S607
+    return [*yaml.safe_load_all(done.stdout)]
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
+def test_monitor_reads_ports_that_exist(tmp_path: Path) -> None:
+    """By the labels of the services, and a policy lets it in."""
+    built = built_with(tmp_path, "monitor")
+    (monitor,) = [each for each in built if each["kind"] == "ServiceMonitor"]
+    chosen = monitor["spec"]["selector"]["matchLabels"].items()
+    services = [each for each in built if each["kind"] == "Service"]
+    ports = {
+        port["name"]: port["port"]
+        for service in services
+        if chosen <= service["metadata"]["labels"].items()
+        for port in service["spec"]["ports"]
+    }
+    policies = {
+        each["metadata"]["name"]: each for each in built if each["kind"] == "NetworkPolicy"
+    }
+    (rule,) = policies["tracegrade-scraper"]["spec"]["ingress"]
+
+    read = [ports[each["port"]] for each in monitor["spec"]["endpoints"]]
+    assert read == [each["port"] for each in rule["ports"]]
+    assert [each["path"] for each in monitor["spec"]["endpoints"]] == ["/metrics", METRICS]
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
+def test_lake_in_a_bucket(tmp_path: Path) -> None:
+    """Each container names it, has the credentials, and keeps its state in the volume."""
+    built = built_with(tmp_path, "object-store", "monitor")
+    (deployment,) = [each for each in built if each["kind"] == "Deployment"]
+    containers = deployment["spec"]["template"]["spec"]["containers"]
+    policies = {
+        each["metadata"]["name"]: each for each in built if each["kind"] == "NetworkPolicy"
+    }
+
+    assert len(containers) == 3
+    for container in containers:
+        variables = {each["name"]: each["value"] for each in container["env"]}
+        mounts = {each["mountPath"]: each["name"] for each in container["volumeMounts"]}
+        assert lake_url(variables["TRACEGRADE_LAKE"])
+        assert mounts[variables["TRACEGRADE_STATE"]] == "lake"
+        assert variables["HOME"] == "/tmp"  # noqa: S108 - a folder of the container
+        assert container["envFrom"] == [
+            {"secretRef": {"name": "tracegrade-store", "optional": True}}
+        ]
+    assert policies.keys() == {"tracegrade", "tracegrade-scraper", "tracegrade-store"}
 
 
 @pytest.mark.parametrize("folder", ["tasks", "k8s"])

@@ -58,6 +58,20 @@ def test_nobody_reads_without_the_token() -> None:
     assert web().get("/static/app.css").text == "the page"
 
 
+def test_a_scraper_with_the_token_names_any_host() -> None:
+    """An address of a pod, say; without the token in a header, the host is refused as ever."""
+    host, header = {"host": "10.0.0.7:8321"}, {"authorization": f"Bearer {TOKEN}"}
+    guarded = web()
+    guarded.cookies.set("tracegrade_8321", TOKEN)
+
+    assert guarded.get("/metrics", headers=host | header).text == "the page"
+    assert guarded.get("/metrics", headers=host).status_code == 421
+    assert guarded.get("/runs", headers=host | header).status_code == 421
+    wrong = web().get("/metrics", headers=host | {"authorization": "Bearer other"})
+    assert wrong.status_code == 401
+    assert web(token=False).get("/metrics", headers=host | header).status_code == 421
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1:8321", "10.0.0.7:8321", "elsewhere.example"])
 def test_probes_ask_for_its_health_without_a_token(host: str) -> None:
     """They name what host they like, and learn nothing of the lake; nothing else is so open."""
