@@ -25,3 +25,7 @@ class HarnessFailed(TracegradeError):
 
 class NotPassed(CheckFailed):
     """A verifier failed, a limit ended a trial, or an environment changes by itself."""
+
+
+class ImageRefused(EnvironmentFailed):
+    """A container image is broken, hostile, for another machine, or another than its digest."""
