@@ -183,6 +183,8 @@ def _calls_of_scores(place: Place) -> Mapping[Path_, Sequence[Call]]:
         ("compare",): [(NAME, NAME + "2", *of_scored), (NAME, "1", *of_lake)],
         ("issues", "list"): [of_scored, (*of_scored, "--format", "json"), ("--lake", nothing)],
         ("issues", "mark"): [(NAME, "--by", NAME, "--note", NAME, *of_scored)],
+        ("issues", "merge"): [(NAME, NAME, "--by", NAME, *of_scored)],
+        ("issues", "split"): [(NAME, "--by", NAME, *of_scored)],
         ("issues", "show"): [(NAME, *of_scored)],
         ("judge", "calibrate"): [("--judge", NAME, *of_scored)],
         ("judge", "check"): [(judges,), (nothing,)],

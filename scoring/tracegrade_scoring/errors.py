@@ -110,3 +110,7 @@ class MetricFailed(ScoringError, CheckFailed):
 
 class IssueUnknown(ScoringError, BadInput):
     """No issue has the key that was given, or several have keys that begin so."""
+
+
+class IssuesApart(ScoringError, BadInput):
+    """Two issues cannot be merged."""

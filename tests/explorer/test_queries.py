@@ -52,7 +52,7 @@ def con(pages: Explorer) -> DuckDBPyConnection:
     cursor.execute(f"CREATE TEMP TABLE open_runs AS {open_runs}", {"now": MIDNIGHT, **LIMITS})
     cursor.execute(query("verdict_answer"))
     fill_tables(cursor, NO_PRICES)
-    fill_places(cursor)
+    fill_places(cursor, {})
     for name in OF_SUB_AGENTS:
         cursor.execute(f"CREATE TEMP TABLE {name} AS {QUERIES.unordered(name)}")
     cursor.execute(

@@ -4,24 +4,35 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from markupsafe import Markup
+
 from tracegrade_explorer import links
 from tracegrade_explorer.errors import BadFilter, FormRefused, PageMissing
 from tracegrade_explorer.issues.known import known_issues
 from tracegrade_explorer.pages.cells import MARKS, ListCell
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, Redirect
 from tracegrade_explorer.snapshots.snapshot import Row, read
-from tracegrade_scoring.issue_marks import stored_marks
+from tracegrade_scoring.issue_marks import stored_marks, with_merged
 from tracegrade_scoring.issues.as_json import issue_rows
 from tracegrade_scoring.issues.read import FACTS, Issue
 from tracegrade_scoring.issues.states import FIXED, MARKABLE, STATES
-from tracegrade_scoring.issues.view import counted, rate, release_name, releases_seen, standing
-from tracegrade_scoring.pictures.small import bar
+from tracegrade_scoring.issues.view import (
+    counted,
+    marked_state,
+    rate,
+    release_name,
+    releases_seen,
+    standing,
+)
+from tracegrade_scoring.pictures.small import bar, spark
 from tracegrade_scoring.rendering import words
 
 OWN: Final = ("state", "agent")
 MOST_ISSUES: Final = 200
 """Rows on the page; CSV and JSON have all."""
 MOST_RUNS: Final = 50
+MOST_DRAWN: Final = 24
+"""Releases in the line of an issue."""
 MOST_NAME, MOST_NOTE = 60, 4_000
 """Characters of an owner or release, and of a note."""
 
@@ -74,7 +85,6 @@ def _states(found: Sequence[Issue], given: dict[str, str]) -> Iterator[dict[str,
 
 
 def _row(issue: Issue) -> dict[str, Any]:
-    last = issue.releases[-1]
     return {
         "state": issue.state.name,
         "title": words.line(issue.title),
@@ -82,7 +92,7 @@ def _row(issue: Issue) -> dict[str, Any]:
         "agent": words.cohort(issue.agent_name, issue.run_mode),
         "counted": counted(issue),
         "rate": rate(issue),
-        "drawn": bar(last.hits / last.runs),
+        "drawn": _drawn(issue),
         "runs": issue.runs,
         "failed": issue.failed_runs,
         "seen": releases_seen(issue),
@@ -91,15 +101,30 @@ def _row(issue: Issue) -> dict[str, Any]:
     }
 
 
+def _drawn(issue: Issue) -> Markup:
+    """Return the rate of the newest releases as a line; as a bar if there is only one."""
+    rates = [count.hits / count.runs for count in issue.releases[-MOST_DRAWN:]]
+    between = f"{release_name(issue.releases[-len(rates)].release)} to {_last_name(issue)}"
+    return spark(rates, f"rate from {between}") or bar(rates[-1])
+
+
+def _last_name(issue: Issue) -> str:
+    return release_name(issue.releases[-1].release)
+
+
 def issue(request: PageRequest) -> PageResponse:
-    """Return one issue: its state, its releases, its newest runs, and the marks on it."""
+    """Return one issue: its state, its releases, its newest runs, and the marks on it.
+
+    The key of a merged issue leads to the one that has its runs.
+    """
     key = request.path["id"]
-    found = [each for each in known_issues(request) if each.issue == key]
+    found = [each for each in known_issues(request) if key in {each.issue, *each.merged}]
     if not found:
         msg = f"no issue has the key '{key}'; /issues lists those that there are"
         raise PageMissing(msg)
+    key = found[0].issue
     runs = read(request.cursor_of_lake(), "runs_with_issue", issue=key, rows=MOST_RUNS)
-    marks = stored_marks(request.snapshot.lake).get(key, [])
+    marks = with_merged(stored_marks(request.snapshot.lake)).get(key, [])
     title = words.line(found[0].title)
     view = {
         "key": key,
@@ -109,6 +134,7 @@ def issue(request: PageRequest) -> PageResponse:
         "marks": [_mark(mark) for mark in marks],
         "note": found[0].note or "",
         "owner": words.name(found[0].owner, ""),
+        "merged": [words.name(each) for each in found[0].merged],
         "labeler": request.labeler,
         "page_token": request.page_token,
     }
@@ -149,11 +175,10 @@ def _run(row: Row) -> dict[str, Any]:
 
 
 def _mark(mark: dict[str, Any]) -> dict[str, Any]:
-    release = words.name(mark["release"], "")
     return {
         "at": mark["marked_at"],
         "by": words.name(mark["marked_by"]),
-        "state": " in ".join(filter(None, (mark["state"], release))),
+        "state": marked_state(mark),
         "owner": words.name(mark["owner"], ""),
         "note": words.line(mark["note"] or ""),
     }

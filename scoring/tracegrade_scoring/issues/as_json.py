@@ -20,7 +20,11 @@ def render_json(found: FoundIssues) -> str:
 def issue_rows(issues: Sequence[Issue]) -> list[dict[str, Any]]:
     """Return each issue with its counts by release."""
     return [
-        {**issue.facts(), "releases": [count._asdict() for count in issue.releases]}
+        {
+            **issue.facts(),
+            "merged": [*issue.merged],
+            "releases": [count._asdict() for count in issue.releases],
+        }
         for issue in issues
     ]
 

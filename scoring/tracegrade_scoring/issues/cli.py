@@ -34,6 +34,7 @@ FormatOption = Annotated[IssueFormat, typer.Option("--format", help="Output form
 KeyArgument = Annotated[
     str, typer.Argument(help="Key of the issue, or its beginning.", metavar="KEY")
 ]
+ByOption = Annotated[str, typer.Option(help="Your name.", metavar="NAME")]
 
 issues = typer.Typer(
     help="Show what goes wrong in the same way over releases, and mark it as fixed or known.",
@@ -82,7 +83,7 @@ def show(key: KeyArgument, lake: LakeOption, format_: FormatOption = IssueFormat
 def mark(  # noqa: PLR0913, PLR0917 - one for each option
     key: KeyArgument,
     lake: LakeOption,
-    by: Annotated[str, typer.Option(help="Your name.", metavar="NAME")],
+    by: ByOption,
     fixed_in: Annotated[
         str | None,
         typer.Option(
@@ -111,6 +112,38 @@ def mark(  # noqa: PLR0913, PLR0917 - one for each option
     given = _mark(by, fixed_in, owner, note, mute=mute, is_open=reopen)
     issue = mark_issue(open_lake(lake, partial(echo, err=True)), key, given)
     echo(f"{issue.issue} ({words.line(issue.title)}) is {issue.state.name}: {standing(issue)}")
+
+
+@issues.command()
+def merge(
+    key: KeyArgument,
+    into: Annotated[
+        str, typer.Argument(help="Key of the issue to merge it into, or its beginning.")
+    ],
+    lake: LakeOption,
+    by: ByOption,
+) -> None:
+    """Count the runs of an issue for another one: after a tool was renamed, say.
+
+    The other one has the runs, releases and marks of both from then on. `issues split` undoes it.
+    """
+    from tracegrade_queries.engine.connection import open_lake
+    from tracegrade_scoring.issues.found import merge_issues
+    from tracegrade_scoring.issues.view import standing
+    from tracegrade_scoring.rendering import words
+
+    issue = merge_issues(open_lake(lake, partial(echo, err=True)), key, into, by)
+    echo(f"{issue.issue} ({words.line(issue.title)}) is {issue.state.name}: {standing(issue)}")
+
+
+@issues.command()
+def split(key: KeyArgument, lake: LakeOption, by: ByOption) -> None:
+    """Undo the merge of an issue: its runs count for itself again."""
+    from tracegrade_queries.engine.connection import open_lake
+    from tracegrade_scoring.issues.found import split_issue
+
+    split_key = split_issue(open_lake(lake, partial(echo, err=True)), key, by)
+    echo(f"{split_key} stands for itself again")
 
 
 def _mark(

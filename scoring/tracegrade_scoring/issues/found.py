@@ -8,8 +8,8 @@ from typing import Any
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect, open_lake
 from tracegrade_queries.engine.result_rows import ResultRow
-from tracegrade_scoring.errors import IssueUnknown
-from tracegrade_scoring.issue_marks import put_mark, stored_marks
+from tracegrade_scoring.errors import IssuesApart, IssueUnknown
+from tracegrade_scoring.issue_marks import merged_issues, put_mark, stored_marks, with_merged
 from tracegrade_scoring.issues.read import Issue, read_issues
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.rendering.rows import read_rows
@@ -64,16 +64,22 @@ def issue_of_lake(location: str | Path, note: Callable[[str], object], key: str)
         issues = of_key(read_issues(con, marks), key)
         whole = issues[0].issue
         runs = read_rows(con, "runs_of_issue", issue=whole, rows=EXAMPLES)
-    return FoundIssues(str(location), issues, runs=runs, marks=marks.get(whole, ()))
+    return FoundIssues(str(location), issues, runs=runs, marks=with_merged(marks).get(whole, ()))
 
 
 def of_key(issues: Sequence[Issue], key: str) -> list[Issue]:
-    """Return the issue whose key begins so, in each run mode that has it.
+    """Return the issue whose key, or that of one merged into it, begins so, in each run mode.
 
     Raises:
         IssueUnknown: There is none, or there are several.
     """
-    found = [issue for issue in issues if issue.issue.startswith(key)] if key else []
+    whole = [issue for issue in issues if key in {issue.issue, *issue.merged}]
+    begun = [
+        issue
+        for issue in issues
+        if key and any(each.startswith(key) for each in (issue.issue, *issue.merged))
+    ]
+    found = whole or begun
     keys = sorted({issue.issue for issue in found})
     if not keys:
         msg = f"no issue has the key '{key}'; `tracegrade issues list` shows the keys"
@@ -99,3 +105,48 @@ def mark_issue(lake: Lake, key: str, mark: Mapping[str, Any]) -> Issue:
         issue = of_key(read_issues(con, stored_marks(lake)), key)[0]
         put_mark(lake, {**mark, "issue": issue.issue})
         return of_key(read_issues(con, stored_marks(lake)), issue.issue)[0]
+
+
+def merge_issues(lake: Lake, key: str, into: str, by: str) -> Issue:
+    """Let the runs of an issue count for another one too, and return that one as it is then.
+
+    Args:
+        lake: The lake.
+        key: The key of the issue, or its beginning.
+        into: The key of the other one, or its beginning.
+        by: Name of the person.
+
+    Raises:
+        IssueUnknown: The lake has none whose key begins so, or several.
+        IssuesApart: It is the same issue, or of another agent.
+    """
+    with connect(lake, layers=(SCORES,)) as con:
+        issues = read_issues(con, stored_marks(lake))
+        part, whole = of_key(issues, key)[0], of_key(issues, into)[0]
+        if part.issue == whole.issue:
+            msg = f"'{key}' and '{into}' are one issue already; name another one"
+            raise IssuesApart(msg)
+        if part.agent_name != whole.agent_name:
+            msg = (
+                f"'{part.issue}' is of the agent '{part.agent_name}', '{whole.issue}' of "
+                f"'{whole.agent_name}'; only issues of one agent can be merged"
+            )
+            raise IssuesApart(msg)
+        put_mark(lake, {"issue": part.issue, "merged_into": whole.issue, "marked_by": by})
+        return of_key(read_issues(con, stored_marks(lake)), whole.issue)[0]
+
+
+def split_issue(lake: Lake, key: str, by: str) -> str:
+    """Let a merged issue stand for itself again, and return its key.
+
+    Raises:
+        IssueUnknown: No merged issue has a key that begins so, or several have.
+    """
+    merged = sorted(merged_issues(stored_marks(lake)))
+    begun = [each for each in merged if key and each.startswith(key)]
+    found = [key] if key in merged else begun
+    if len(found) != 1:
+        msg = f"{len(found)} merged issues have a key that begins with '{key}'; name one"
+        raise IssueUnknown(msg)
+    put_mark(lake, {"issue": found[0], "merged_into": found[0], "marked_by": by})
+    return found[0]

@@ -1,5 +1,7 @@
 -- Each issue in each run mode: its facts, how many runs showed it, and the newest of them.
 --
+-- Kind, object and detail are its own; those of a merged issue count where no run has its own.
+--
 -- Reads:
 --   issue_attempts
 -- Columns:
@@ -26,9 +28,9 @@ SELECT
   issue,
   run_mode,
   min(agent_name) AS agent_name,
-  min(kind) AS kind,
-  min(object) AS object,
-  min(detail) AS detail,
+  arg_min(kind, (is_merged, kind, object, detail)) AS kind,
+  arg_min_null(object, (is_merged, kind, object, detail)) AS object,
+  arg_min_null(detail, (is_merged, kind, object, detail)) AS detail,
   count(*) AS runs,
   count(*) FILTER (WHERE success IS FALSE) AS failed_runs,
   count(DISTINCT task_id) AS tasks,

@@ -10,7 +10,7 @@ from duckdb import DuckDBPyConnection
 
 from tracegrade_queries.engine.relations import make_table
 from tracegrade_queries.engine.result_rows import ResultRow
-from tracegrade_scoring.issue_marks import Marks
+from tracegrade_scoring.issue_marks import Marks, merged_issues, with_merged
 from tracegrade_scoring.issues.states import (
     FIXED,
     STATES,
@@ -77,6 +77,8 @@ class Issue:
     """The state that a person set last."""
     owner: str | None = None
     note: str | None = None
+    merged: tuple[str, ...] = ()
+    """Keys of the issues that were merged into it."""
 
     @property
     def title(self) -> str:
@@ -162,12 +164,17 @@ def read_issues(con: DuckDBPyConnection, marks: Marks) -> list[Issue]:
         con: Holds the tables of a scored lake; it gets the relations that `runs_of_issue` reads.
         marks: The marks of people.
     """
-    return with_marks(read_issue_rows(con), marks)
+    return with_marks(read_issue_rows(con, merged_issues(marks)), marks)
 
 
-def read_issue_rows(con: DuckDBPyConnection) -> IssueRows:
-    """Return what scores say; the connection gets `issue_attempts` and `task_releases`."""
-    _make_relations(con)
+def read_issue_rows(con: DuckDBPyConnection, merged: Mapping[str, str]) -> IssueRows:
+    """Return what scores say; the connection gets `issue_attempts` and `task_releases`.
+
+    Args:
+        con: As for `read_issues`.
+        merged: As `merged_issues` returns it.
+    """
+    _make_relations(con, merged)
     counts: dict[tuple[str, str | None], list[ReleaseCount]] = defaultdict(list)
     for row in read_rows(con, "issue_releases"):
         counts[row["issue"], row["run_mode"]].append(
@@ -180,13 +187,24 @@ def read_issue_rows(con: DuckDBPyConnection) -> IssueRows:
 
 
 def with_marks(rows: IssueRows, marks: Marks) -> list[Issue]:
-    """Return the issues with their states, in the order of `read_issues`."""
+    """Return the issues with their states, in the order of `read_issues`.
+
+    Args:
+        rows: Read with what these marks merge.
+        marks: The marks of people.
+    """
+    merged = merged_issues(marks)
+    keys: dict[str, list[str]] = defaultdict(list)
+    for key, whole in sorted(merged.items()):
+        keys[whole].append(key)
+    marks = with_merged(marks)
     found = [
         _issue(
             row,
             rows.counts[row["issue"], row["run_mode"]],
             rows.releases[row["agent_name"], row["run_mode"]],
             marks.get(row["issue"], ()),
+            tuple(keys[row["issue"]]),
         )
         for row in rows.summaries
     ]
@@ -196,8 +214,10 @@ def with_marks(rows: IssueRows, marks: Marks) -> list[Issue]:
 _RELATIONS: Final = ("issue_attempts", "task_releases")
 
 
-def _make_relations(con: DuckDBPyConnection) -> None:
+def _make_relations(con: DuckDBPyConnection, merged: Mapping[str, str]) -> None:
     RELATIONS.make(con, "superseded_runs")
+    keys = {"issues": [*merged], "wholes": [*merged.values()]}
+    make_table(con, "merged_issues", query("merged_issues"), keys)
     for name in _RELATIONS:
         make_table(con, name, query(name))
 
@@ -207,12 +227,21 @@ def _issue(
     counts: Sequence[ReleaseCount],
     releases: Sequence[ResultRow],
     marks: Sequence[Mapping[str, Any]],
+    merged: tuple[str, ...],
 ) -> Issue:
     newest = len(releases)
     mark = _state_mark(marks, releases)
     state = issue_state(counts, newest, mark)
     decided = {name: _newest(marks, name) for name in ("owner", "note")}
-    return Issue(**row, state=state, releases=tuple(counts), newest=newest, mark=mark, **decided)
+    return Issue(
+        **row,
+        state=state,
+        releases=tuple(counts),
+        newest=newest,
+        mark=mark,
+        merged=merged,
+        **decided,
+    )
 
 
 def _newest(marks: Sequence[Mapping[str, Any]], name: str) -> Any:

@@ -4,7 +4,14 @@ from collections.abc import Iterator
 
 from tracegrade_scoring.issues.found import FoundIssues
 from tracegrade_scoring.issues.read import Issue
-from tracegrade_scoring.issues.view import counted, rate, release_name, releases_seen, standing
+from tracegrade_scoring.issues.view import (
+    counted,
+    marked_state,
+    rate,
+    release_name,
+    releases_seen,
+    standing,
+)
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.blocks import (
     Brief,
@@ -54,6 +61,8 @@ def _one(found: FoundIssues) -> Iterator[TextBlock]:
             f"{words.count(issue.runs, 'run')}, {issue.failed_runs:,} of them failed; "
             f"{releases_seen(issue)}; {rate(issue)} in {release_name(issue.releases[-1].release)}"
         )
+        if issue.merged:
+            yield Sentence(f"merged into it: {', '.join(map(words.name, issue.merged))}")
         yield _releases(issue)
     yield _runs(found)
     yield _marks(found)
@@ -94,7 +103,7 @@ def _marks(found: FoundIssues) -> Grid:
         (
             f"{mark['marked_at']:%Y-%m-%d %H:%M}",
             words.name(mark["marked_by"]),
-            " ".join(filter(None, (mark["state"], words.name(mark["release"], "")))),
+            marked_state(mark),
             words.name(mark["owner"], ""),
             words.line(mark["note"] or ""),
         )

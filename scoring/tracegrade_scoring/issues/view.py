@@ -1,5 +1,8 @@
 """Issues in words, the same in a terminal and on a page."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from tracegrade_scoring.issues.read import Issue
 from tracegrade_scoring.issues.states import BY_MARK, FIXED, MUTED, NEW, REOPENED
 from tracegrade_scoring.metrics import Scale
@@ -51,3 +54,13 @@ def releases_seen(issue: Issue) -> str:
 def release_name(release: str | None) -> str:
     """Return the name of a release."""
     return words.name(release, NO_RELEASE)
+
+
+def marked_state(mark: Mapping[str, Any]) -> str:
+    """Return the state that a mark sets, or what it merges; '' for neither."""
+    into = mark["merged_into"]
+    if into:
+        key = words.name(mark["issue"])
+        return f"{key} stands for itself" if into == mark["issue"] else f"{key} merged into it"
+    release = words.name(mark["release"], "")
+    return " ".join(filter(None, (mark["state"], release and f"in {release}")))

@@ -121,6 +121,34 @@ def test_form_marks_an_issue(web: TestClient, lake: Lake) -> None:
     assert (issue["state"], issue["owner"]) == ("fixed", "tools")
 
 
+def test_a_merge_is_on_the_pages_at_once(web: TestClient, lake: Lake) -> None:
+    """Also its end; the key of the merged issue leads to the whole, as in the command."""
+    assert len(web.get("/issues.json").json()["issues"]) == 2
+    command = ("issues", "list", "--lake", lake.location, "--format", "json")
+    at = ("--lake", lake.location, "--by", "ann")
+    tracegrade("issues", "merge", "k2", "k", *at)
+
+    assert (
+        web.get("/issues.json").json()["issues"]
+        == json.loads(tracegrade(*command).stdout)["issues"]
+    )
+    data = web.get("/issues/k2.json").json()
+    assert [each["issue"] for each in data["issues"]] == ["k"]
+    assert len(data["runs"]) == 12
+    assert "ann: k2 merged into it" in web.get("/issues/k").text
+
+    tracegrade("issues", "split", "k2", *at)
+    assert len(web.get("/issues/k.json").json()["runs"]) == 11
+    assert len(web.get("/issues.json").json()["issues"]) == 2
+
+
+def test_rates_of_releases_are_a_line(web: TestClient) -> None:
+    """It says from which release to which."""
+    page = web.get("/issues").text
+    assert page.count('class="spark"') == 2
+    assert 'aria-label="rate from 1.0 to 1.2"' in page
+
+
 @pytest.mark.parametrize(
     ("fields", "fault"),
     [

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.commands import tracegrade
 from tests.scoring.issues.test_states import add_runs
 from tests.scoring.report.build import Tables, as_lake
 
 from tracegrade_lake import Lake
+from tracegrade_scoring.issue_marks import merged_issues, with_merged
 
 
 @pytest.fixture
@@ -68,9 +71,72 @@ def test_mark_changes_the_state_and_is_shown(lake: Lake) -> None:
     tracegrade("issues", "mark", "k2", "--lake", lake.location, "--by", "bo", "--note", "again")
 
     shown = " ".join(tracegrade("issues", "show", "k2", "--lake", lake.location).stdout.split())
-    assert "ann fixed 1.2 tools team see #4" in shown
+    assert "ann fixed in 1.2 tools team see #4" in shown
     (row,) = listed(lake, "--state", "fixed")
     assert (row["owner"], row["note"], row["state_release"]) == ("tools team", "again", "1.2")
+
+
+def test_a_merged_issue_counts_for_another_one_until_it_is_split(lake: Lake) -> None:
+    """With its runs, releases and marks; its key leads to the whole."""
+    at = ("--lake", lake.location, "--by", "ann")
+    tracegrade("issues", "mark", "k2", *at, "--note", "was renamed")
+    ended = tracegrade("issues", "merge", "k2", "k", *at)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith("k (never called pay) is new")
+    (whole,) = listed(lake)
+    assert (whole["issue"], whole["title"]) == ("k", "never called pay")
+    assert (whole["runs"], whole["merged"], whole["note"]) == (4, ["k2"], "was renamed")
+    assert whole["releases"][1]["hits"] == 4
+    shown = " ".join(tracegrade("issues", "show", "k2", "--lake", lake.location).stdout.split())
+    assert "merged into it: k2" in shown
+    assert "k2 merged into it" in shown
+
+    assert "k2 stands for itself" in tracegrade("issues", "split", "k2", *at).stdout
+    assert [(row["issue"], row["runs"], row["merged"]) for row in listed(lake)] == [
+        ("k", 3, []),
+        ("k2", 1, []),
+    ]
+
+
+def test_issues_of_two_agents_stay_apart(tables: Tables, tmp_path: Path) -> None:
+    """Nothing is stored."""
+    add_runs(tables, "1", 1, 1)
+    run = tables.run("1", agent_name="other")
+    tables.scored(run, "t")
+    tables.insert("run_reasons", trajectory_id=run, rank_in_run=1, kind="drift", key="z",
+                  sentence="drifted", task_id="t", release="1", agent_name="other")  # fmt: skip
+    lake = as_lake(tables, tmp_path / "agents")
+    ended = tracegrade("issues", "merge", "z", "k", "--lake", lake.location, "--by", "ann")
+    assert ended.returncode == 2
+    assert "only issues of one agent can be merged" in " ".join(ended.stderr.split())
+    assert "issue_marks" not in lake.tables()
+
+
+KEYS = st.sampled_from("abcde")
+
+
+@given(st.lists(st.tuples(KEYS, KEYS), max_size=12))
+def test_merges_of_merges_end_at_an_issue_that_stands_for_itself(
+    merges: list[tuple[str, str]],
+) -> None:
+    """Whatever people merged, in circles too; the last mark of an issue counts."""
+    marks: dict[str, list[dict[str, Any]]] = {}
+    for place, (issue, into) in enumerate(merges):
+        row = {"issue": issue, "merged_into": into, "marked_at": place}
+        marks.setdefault(issue, []).append(row)
+    found = merged_issues(marks)
+    last = dict(merges)
+
+    assert not set(found.values()) & set(found)
+    for issue, whole in found.items():
+        passed = [issue]
+        while last.get(passed[-1], passed[-1]) != passed[-1]:
+            passed.append(last[passed[-1]])
+        assert passed[-1] == whole
+    joined = with_merged(marks)
+    assert sorted(row["marked_at"] for rows in joined.values() for row in rows) == [
+        *range(len(merges))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -81,6 +147,9 @@ def test_mark_changes_the_state_and_is_shown(lake: Lake) -> None:
         (("mark", "x", "--by", "a", "--mute"), "no issue has the key 'x'"),
         (("mark", "k2", "--by", "a"), "give --fixed-in"),
         (("mark", "k2", "--by", "a", "--mute", "--open"), "exclude one another"),
+        (("merge", "k2", "x", "--by", "a"), "no issue has the key 'x'"),
+        (("merge", "k2", "k2", "--by", "a"), "are one issue already"),
+        (("split", "k2", "--by", "a"), "0 merged issues have a key that begins with 'k2'"),
     ],
 )
 def test_wrong_input_is_refused(lake: Lake, arguments: tuple[str, ...], fault: str) -> None:
