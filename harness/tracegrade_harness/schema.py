@@ -81,9 +81,9 @@ HARNESS_TRIALS: Final = Table(
             "JSON list of the objects that a killed run changed, each with `before` (present | "
             "absent), and how it differed after the kill (`killed`) and after recovery "
             "(`recovered`): added | changed | removed | same. `texts` has the content at each "
-            "moment of files of at most 16 kB, 128 kB of all, without secrets; `forms` kind and "
-            "permissions of a file, where they changed. NULL for undisturbed runs, and if an "
-            "earlier version wrote the row.",
+            "moment of files, rows and JSON values of at most 16 kB, 128 kB of all, without "
+            "secrets; `forms` kind and permissions of a file, where they changed. NULL for "
+            "undisturbed runs, and if an earlier version wrote the row.",
         ),
         Column(
             "recovery_log",

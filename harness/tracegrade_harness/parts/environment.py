@@ -8,7 +8,7 @@ with closing(EnvironmentTemplate(suite.environments["uploads"], suite_folder)) a
 """
 
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from itertools import chain
 from pathlib import Path
@@ -117,9 +117,9 @@ class EnvironmentTemplate:
             stack.pop_all()
         return environment
 
-    def content(self, name: str, most_bytes: int) -> bytes | None:
-        """Return the content of an object before the run, as `ShowsContent` does."""
-        return _content_in((each.part for each in self._parts), name, most_bytes)
+    def contents(self, names: Collection[str], most_bytes: int) -> Iterator[tuple[str, bytes]]:
+        """Yield the contents of objects before the run, as `ShowsContent` does."""
+        return _contents_in((each.part for each in self._parts), names, most_bytes)
 
     def close(self) -> None:
         """End the servers of all trials' parts. Idempotent."""
@@ -204,9 +204,9 @@ class OpenedEnvironment(ReadableState):
                 by_processes.update(part.held())
         return sorted(by_processes.union(held_by_rule(self.difference(now), self._locks)))
 
-    def content(self, name: str, most_bytes: int) -> bytes | None:
-        """Return the content of an object as it is now, as `ShowsContent` does."""
-        return _content_in(self.parts.values(), name, most_bytes)
+    def contents(self, names: Collection[str], most_bytes: int) -> Iterator[tuple[str, bytes]]:
+        """Yield the contents of objects as they are now, as `ShowsContent` does."""
+        return _contents_in(self.parts.values(), names, most_bytes)
 
     def clone(self, root: Path) -> "OpenedEnvironment":
         """Return a copy of the present state in another folder, created if missing."""
@@ -222,10 +222,13 @@ class OpenedEnvironment(ReadableState):
                 stack.callback(_close, title, part)
 
 
-def _content_in(parts: Iterable[Part | Opened], name: str, most_bytes: int) -> bytes | None:
-    """Return the content of an object from the part that has it; None if none has."""
-    found = (part.content(name, most_bytes) for part in parts if isinstance(part, ShowsContent))
-    return next((content for content in found if content is not None), None)
+def _contents_in(
+    parts: Iterable[Part | Opened], names: Collection[str], most_bytes: int
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the contents of objects from the parts that have them."""
+    for part in parts:
+        if isinstance(part, ShowsContent):
+            yield from part.contents(names, most_bytes)
 
 
 def _code_of(title: str) -> AbstractContextManager[None]:

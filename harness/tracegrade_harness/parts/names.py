@@ -5,6 +5,7 @@ a name: the file `a⏎b` is named `a\x0ab`.
 """
 
 import re
+from collections.abc import Iterable
 
 from xxhash import xxh3_128_hexdigest
 
@@ -44,6 +45,11 @@ def name_text(text: str) -> str:
 def plain_text(name: str) -> str:
     """Return a name without escapes; bytes that are not UTF-8 are as in Python."""
     return _ESCAPE.sub(_unescaped, name)
+
+
+def own_names(title: str, names: Iterable[str]) -> frozenset[str]:
+    """Return the names of objects of one part, without the part's own."""
+    return frozenset(name for name in names if name.startswith(f"{title}/"))
 
 
 def key_text(values: tuple[object, ...]) -> str:

@@ -5,7 +5,7 @@ its own. A state maps names of objects to digests. So all kinds of parts share o
 rule for ignored objects and one for leftovers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -74,8 +74,8 @@ class UsesServices(Protocol):
 class ShowsContent(Protocol):
     """A part or an opened part whose objects have content that people can read."""
 
-    def content(self, name: str, most_bytes: int) -> bytes | None:
-        """Return the content of an object; None if the part has none of that name and size."""
+    def contents(self, names: Collection[str], most_bytes: int) -> Iterator[tuple[str, bytes]]:
+        """Yield name and content of those of these objects that the part has, if small enough."""
 
 
 class Part(Protocol):

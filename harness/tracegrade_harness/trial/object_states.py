@@ -1,6 +1,6 @@
 """Objects at each moment of a kill, and the recovery's log, as `harness_trials` has them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -106,14 +106,13 @@ def _texts(name: str, moments: Mapping[str, ObservedObjects]) -> dict[str, Any]:
     return {"texts": found} if found else {}
 
 
-def read_texts(source: ShowsContent, names: Iterable[str]) -> dict[str, str]:
+def read_texts(source: ShowsContent, names: Collection[str]) -> dict[str, str]:
     """Return the texts of objects that are small enough; bytes that are not text are left out."""
     found: dict[str, str] = {}
     room = MAX_MOMENT_BYTES
-    for name in names:
-        content = source.content(name, min(room, MAX_TEXT_BYTES))
-        text = None if content is None else _as_text(content)
-        if content is not None and text is not None:
+    for name, content in source.contents(names, MAX_TEXT_BYTES):
+        text = _as_text(content) if len(content) <= room else None
+        if text is not None:
             found[name] = text
             room -= len(content)
     return found

@@ -1,5 +1,6 @@
 """What is recorded of objects at a kill and after recovery."""
 
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,10 +61,12 @@ class Contents(NamedTuple):
 
     found: dict[str, bytes]
 
-    def content(self, name: str, most_bytes: int) -> bytes | None:
-        """Return a content that is small enough."""
-        content = self.found.get(name)
-        return content if content is not None and len(content) <= most_bytes else None
+    def contents(self, names: Collection[str], most_bytes: int) -> Iterator[tuple[str, bytes]]:
+        """Yield the contents that are small enough."""
+        for name in names:
+            content = self.found.get(name)
+            if content is not None and len(content) <= most_bytes:
+                yield name, content
 
 
 def test_only_small_texts_are_recorded() -> None:

@@ -8,7 +8,8 @@ exists.
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -89,10 +90,9 @@ class FilesPart:
         at_template = FilesLocation(self._location.name, _HERE, ignore=self._location.ignore)
         return _read(at_template, self._template, self._folders, str(self._template))
 
-    def content(self, name: str, most_bytes: int) -> bytes | None:
-        """Return the content of a file of the template; None if there is none of that size."""
-        path = self._location.path_of(name)
-        return None if path is None else _content(self._template, path, most_bytes)
+    def contents(self, names: Collection[str], most_bytes: int) -> Iterator[tuple[str, bytes]]:
+        """Yield the contents of files of the template; see `part.py`."""
+        return _contents(self._location, self._template, PurePosixPath(), names, most_bytes)
 
     def open(self, root: Path) -> "OpenedFiles":
         """Return a fresh copy of the template for a trial; see `part.py`."""
@@ -146,11 +146,9 @@ class OpenedFiles(ReadableState):
         """
         return _read(self._location, self._root, self._folders, str(self._root))
 
-    def content(self, name: str, most_bytes: int) -> bytes | None:
-        """Return the content of a file as it is now; None if there is none of that size."""
-        path = self._location.path_of(name)
-        at = self._location.at
-        return None if path is None else _content(self._root, str(at / path), most_bytes)
+    def contents(self, names: Collection[str], most_bytes: int) -> Iterator[tuple[str, bytes]]:
+        """Yield the contents of files as they are now; see `part.py`."""
+        return _contents(self._location, self._root, self._location.at, names, most_bytes)
 
     def held(self) -> list[str]:
         """Return the files that processes lock, such as `files:data/x.lock (flock)`."""
@@ -223,12 +221,19 @@ def _add_entries(
         reading.add(_object(location.name, entry), digest, ignore.rule(_text(entry)))
 
 
-def _content(folder: Path, path: str, most_bytes: int) -> bytes | None:
-    """Return the content of a regular file; no link is followed."""
-    try:
-        return read(folder, path, most_bytes)
-    except (NotReadable, OSError):
-        return None
+def _contents(
+    location: FilesLocation,
+    folder: Path,
+    at: PurePosixPath,
+    names: Collection[str],
+    most_bytes: int,
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the contents of regular files; no link is followed."""
+    for name in names:
+        path = location.path_of(name)
+        if path is not None:
+            with suppress(NotReadable, OSError):
+                yield name, read(folder, str(at / path), most_bytes)
 
 
 def _top_digest(folder: int) -> str:

@@ -6,14 +6,18 @@ depth; the collection itself is an object that records only its kind.
 
 import copy
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, Final
 
 from xxhash import xxh3_128_hexdigest
 
 from tracegrade_harness.parts.http.json_paths import JsonPath, matches, parsed, text_of
 from tracegrade_harness.parts.names import path_text
+from tracegrade_harness.parts.row_text import value_text
 from tracegrade_harness.parts.state_reading import StateReading
+
+ITEM_DEPTH: Final = 2
+"""Names in the path of an item of a collection, which is one object with all below it."""
 
 
 def read_document(document: Any, part: str, ignore: Sequence[str]) -> StateReading:
@@ -26,14 +30,34 @@ def read_document(document: Any, part: str, ignore: Sequence[str]) -> StateReadi
     """
     reading = StateReading()
     shown = copy.deepcopy(document)
+    for path, value, rule in _removed(shown, ignore):
+        reading.add(object_name(part, path), digest(value), rule)
+    for path, value in _objects(shown):
+        reading.add(object_name(part, path), _kind_above(path, value) or digest(value))
+    return reading
+
+
+def read_values(
+    document: Any, part: str, names: Collection[str], ignore: Sequence[str]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the values of objects; collections have none of their own."""
+    shown = copy.deepcopy(document)
+    _removed(shown, ignore)
+    for path, value in _objects(shown):
+        name = object_name(part, path)
+        if name in names and _kind_above(path, value) is None:
+            yield name, value_text((key for key in path if isinstance(key, str)), value)
+
+
+def _removed(document: Any, ignore: Sequence[str]) -> list[tuple[JsonPath, Any, str]]:
+    """Remove what rules hide; return the path, value and rule of each."""
+    removed: list[tuple[JsonPath, Any, str]] = []
     for rule in ignore:
         # From the last item of a list on, so that a removal moves no other item.
-        for path, value in reversed(list(matches(shown, parsed(rule, wildcards=True)))):
-            remove(shown, path)
-            reading.add(object_name(part, path), digest(value), rule)
-    for path, value in _objects(shown):
-        reading.add(object_name(part, path), value)
-    return reading
+        for path, value in reversed(list(matches(document, parsed(rule, wildcards=True)))):
+            remove(document, path)
+            removed.append((path, value, rule))
+    return removed
 
 
 def object_name(part: str, path: JsonPath) -> str:
@@ -55,13 +79,18 @@ def remove(document: Any, path: JsonPath) -> None:
             del holder[path[-1]]
 
 
-def _objects(document: Any) -> Iterator[tuple[JsonPath, str]]:
-    """Yield the objects of a document, each with its digest."""
-    yield (), _kind(document) or digest(document)
+def _objects(document: Any) -> Iterator[tuple[JsonPath, Any]]:
+    """Yield the objects of a document, each with its value."""
+    yield (), document
     for at, value in matches(document, (None,)):
-        yield at, _kind(value) or digest(value)
+        yield at, value
         for below, item in matches(value, (None,)):
-            yield (*at, *below), digest(item)
+            yield (*at, *below), item
+
+
+def _kind_above(path: JsonPath, value: Any) -> str | None:
+    """Return the kind of a collection whose items are objects of their own; None of others."""
+    return _kind(value) if len(path) < ITEM_DEPTH else None
 
 
 def _kind(value: Any) -> str | None:

@@ -9,7 +9,7 @@ import importlib
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -18,7 +18,12 @@ from starlette.types import ASGIApp
 from xxhash import xxh3_128_hexdigest
 
 from tracegrade_harness.errors import EnvironmentFailed
-from tracegrade_harness.parts.http.json_objects import digest, object_name, read_document
+from tracegrade_harness.parts.http.json_objects import (
+    digest,
+    object_name,
+    read_document,
+    read_values,
+)
 from tracegrade_harness.parts.http.json_paths import matches, parsed
 from tracegrade_harness.parts.http.model import HttpFault
 from tracegrade_harness.parts.http.recorder import (
@@ -29,7 +34,7 @@ from tracegrade_harness.parts.http.recorder import (
 )
 from tracegrade_harness.parts.http.route_file import Route, read_routes
 from tracegrade_harness.parts.http.routes import RoutedService
-from tracegrade_harness.parts.names import part_text
+from tracegrade_harness.parts.names import own_names, part_text
 from tracegrade_harness.parts.part import ServiceAddress
 from tracegrade_harness.parts.servers.http_server import HttpServer
 from tracegrade_harness.parts.state_reading import ReadableState, StateReading
@@ -118,6 +123,11 @@ class HttpPart:
         """Return the template as a trial finds it."""
         return read_document(self._before, self._location.title, self._location.ignore)
 
+    def contents(self, names: Collection[str], most_bytes: int) -> Iterator[tuple[str, bytes]]:
+        """Yield the values of objects of the template; see `part.py`."""
+        own = own_names(self._location.title, names)
+        return _values(self._location, self._before, own, most_bytes)
+
     def open(self, root: Path) -> "OpenedHttp":
         """Return a service with a fresh copy of the state; the folder is not used."""
         return self._opened(copy.deepcopy(self._before), self._source.faults)
@@ -203,6 +213,12 @@ class OpenedHttp(ReadableState):
         """
         return read_document(self.document(), self._location.title, self._location.ignore)
 
+    def contents(self, names: Collection[str], most_bytes: int) -> Iterator[tuple[str, bytes]]:
+        """Yield the values of objects as they are now; see `part.py`."""
+        own = own_names(self._location.title, names)
+        if own:
+            yield from _values(self._location, self.document(), own, most_bytes)
+
     def held(self) -> list[str]:
         """Return values under locks and quotas, and `http:PART (request)` for an open one."""
         under_way = [] if self._is_quiet() else [f"{self._location.title} (request)"]
@@ -241,6 +257,13 @@ class OpenedHttp(ReadableState):
             for path, before in matches(self._before, parsed(rule, wildcards=True))
             if _is_less(next((value for _, value in matches(now, path)), None), before)
         ]
+
+
+def _values(
+    location: HttpLocation, document: Any, names: Collection[str], most_bytes: int
+) -> Iterator[tuple[str, bytes]]:
+    found = read_values(document, location.title, names, location.ignore)
+    return ((name, value) for name, value in found if len(value) <= most_bytes)
 
 
 def _is_less(now: Any, before: Any) -> bool:

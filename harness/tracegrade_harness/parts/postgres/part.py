@@ -6,8 +6,8 @@ copy of the template, and each trial gets a database of its own there.
 """
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -17,7 +17,7 @@ import psycopg
 from xxhash import xxh3_128_hexdigest
 
 from tracegrade_harness.errors import EnvironmentFailed
-from tracegrade_harness.parts.names import part_text
+from tracegrade_harness.parts.names import own_names, part_text
 from tracegrade_harness.parts.part import ServiceAddress
 from tracegrade_harness.parts.postgres.locks import held_names
 from tracegrade_harness.parts.postgres.programs import programs
@@ -98,6 +98,12 @@ class PostgresPart:
             reading = opened.read()
             self._reader = opened.reader.copy()
         return reading
+
+    def contents(self, names: Collection[str], most_bytes: int) -> Iterator[tuple[str, bytes]]:
+        """Yield the contents of objects of the template; see `part.py`."""
+        if own_names(self._location.title, names):
+            with closing(self.copy_of(TEMPLATE, self._reader)) as opened:
+                yield from opened.contents(names, most_bytes)
 
     def open(self, root: Path) -> "OpenedPostgres":
         """Return a fresh copy of the template for a trial; the folder is not used."""
@@ -194,6 +200,16 @@ class OpenedPostgres(ReadableState):
             EnvironmentFailed: The server does not answer.
         """
         return self._ask(self.reader.read)
+
+    def contents(self, names: Collection[str], most_bytes: int) -> Iterator[tuple[str, bytes]]:
+        """Yield the contents of objects as they are now; see `part.py`."""
+        own = own_names(self._location.title, names)
+        if not own:
+            return
+        with suppress(psycopg.Error), self.reading() as connection:
+            for name, content in self.reader.read_contents(connection, own):
+                if len(content) <= most_bytes:
+                    yield name, content
 
     def held(self) -> list[str]:
         """Return open and prepared transactions, and locked objects.

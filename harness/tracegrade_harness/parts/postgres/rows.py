@@ -9,7 +9,8 @@ The output functions of types write the values, and only the superuser can make 
 casts, operators and functions that an agent left are never called.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
@@ -25,6 +26,7 @@ from tracegrade_harness.parts.postgres.catalog import (
     schema_objects,
     stored_tables,
 )
+from tracegrade_harness.parts.row_text import row_text, text_bytes
 from tracegrade_harness.parts.state_reading import StateReading
 
 SEQUENCES: Final = "sequence:*/value"
@@ -88,6 +90,57 @@ class DatabaseReader:
             connection.rollback()
         return reading
 
+    def read_contents(
+        self, connection: "psycopg.Connection[Any]", names: Collection[str]
+    ) -> Iterator[tuple[str, bytes]]:
+        """Yield the contents of objects: visible columns of a row, the definition of another.
+
+        Rows of a table that cannot be read, because it is locked for example, have none.
+
+        Raises:
+            psycopg.Error: The server has ended.
+        """
+        for each in self._schema:
+            if (name := f"{self._title}/{each.name}") in names:
+                yield name, text_bytes(each.definition)
+        for table in stored_tables(connection):
+            if any(name.startswith(f"{self._title}/{table.title}/") for name in names):
+                with suppress(psycopg.Error), connection.transaction():
+                    for name, columns in self._row_columns(connection, table):
+                        if name in names:
+                            yield name, row_text(columns)
+
+    def _row_columns(
+        self, connection: "psycopg.Connection[Any]", table: StoredTable
+    ) -> Iterator[tuple[str, list[tuple[str, object]]]]:
+        """Yield the name of each row of a table, and its visible columns."""
+        rules = self._column_rules(table)
+        shown = [each for each in table.columns if each.name not in rules]
+        types = {each.name: each.type for each in table.columns}
+        seen, width = StateReading(), len(table.key)
+        with connection.cursor().copy(_rows_query(table, rules, shown)) as found:
+            for row in found.rows():
+                key = tuple(map(_value, row[:width], (types[name] for name in table.key)))
+                name = self._row_name(seen, table, key, str(row[width]))
+                seen.add(name, "")
+                values = row[len(row) - len(shown) :]
+                yield (
+                    name,
+                    [
+                        (each.name, None if value is None else _value(value, each.type))
+                        for each, value in zip(shown, values, strict=True)
+                    ],
+                )
+
+    def _column_rules(self, table: StoredTable) -> dict[str, str]:
+        """Return the rules that hide columns; none if a rule hides the whole table."""
+        if self._rules.rule(table.title) is not None:
+            return {}
+        rules = (
+            (each.name, self._rules.rule(f"{table.title}.{each.name}")) for each in table.columns
+        )
+        return {name: rule for name, rule in rules if rule}
+
     def _read_schema(self, connection: "psycopg.Connection[Any]") -> str:
         """Read everything except rows, and return the state of the database's own object."""
         try:
@@ -125,12 +178,7 @@ class DatabaseReader:
     def _read_rows(
         self, connection: "psycopg.Connection[Any]", table: StoredTable
     ) -> StateReading:
-        whole = self._rules.rule(table.title)
-        rules = {
-            each.name: rule
-            for each in table.columns
-            if whole is None and (rule := self._rules.rule(f"{table.title}.{each.name}"))
-        }
+        whole, rules = self._rules.rule(table.title), self._column_rules(table)
         types = {each.name: each.type for each in table.columns}
         reading, width = StateReading(), len(table.key)
         with connection.cursor().copy(_rows_query(table, rules)) as found:
@@ -187,12 +235,21 @@ def _row(columns: Sequence[Any]) -> sql.Composed:
     return sql.SQL("textin(record_out(ROW({})))").format(values)
 
 
-def _rows_query(table: StoredTable, hidden: Mapping[str, str]) -> sql.Composed:
-    """Return SQL for each row's key, digest of visible columns, and digest of each hidden one."""
+def _rows_query(
+    table: StoredTable, hidden: Mapping[str, str], whole: Sequence[Any] = ()
+) -> sql.Composed:
+    """Return SQL for each row: key, digest of visible columns, and of each hidden one, values.
+
+    Args:
+        table: The table.
+        hidden: Names of hidden columns.
+        whole: Columns whose values are read.
+    """
     shown = [each for each in table.columns if each.name not in hidden]
     rows = [shown, *([each] for each in table.columns if each.name in hidden)]
     digests = [sql.SQL("md5({})").format(_row(each)) for each in rows]
-    fields = sql.SQL(", ").join([*map(_column, table.key), *digests])
+    values = [_column(each.name) for each in whole]
+    fields = sql.SQL(", ").join([*map(_column, table.key), *digests, *values])
     return sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT").format(fields, _from(table))
 
 

@@ -6,7 +6,7 @@ gives the reason and is the only one. If there is no file, there is no object.
 
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -18,7 +18,7 @@ from tracegrade_harness.parts.file_locks import Inode, inode, kernel_locks
 from tracegrade_harness.parts.folders.copying import copy_entry
 from tracegrade_harness.parts.folders.walk import folder_at
 from tracegrade_harness.parts.globs import Globs
-from tracegrade_harness.parts.names import part_text
+from tracegrade_harness.parts.names import own_names, part_text
 from tracegrade_harness.parts.part import ServiceAddress
 from tracegrade_harness.parts.sqlite.copy import (
     COMPANIONS,
@@ -26,7 +26,12 @@ from tracegrade_harness.parts.sqlite.copy import (
     Unusable,
     copied_database,
 )
-from tracegrade_harness.parts.sqlite.rows import MAX_VALUE_BYTES, decode_text, read_rows
+from tracegrade_harness.parts.sqlite.rows import (
+    MAX_VALUE_BYTES,
+    decode_text,
+    read_contents,
+    read_rows,
+)
 from tracegrade_harness.parts.state_reading import ReadableState, StateReading
 
 _OURS = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_CANTOPEN}
@@ -89,12 +94,11 @@ class SqlitePart:
 
     def frozen(self) -> StateReading:
         """Return the template as a trial finds it."""
-        at_template = SqliteLocation(
-            self._location.name,
-            PurePosixPath(self._location.at.name),
-            ignore=self._location.ignore,
-        )
-        return _read(at_template, self._template)
+        return _read(self._at_template(), self._template)
+
+    def contents(self, names: Collection[str], most_bytes: int) -> Iterator[tuple[str, bytes]]:
+        """Yield the contents of objects of the template; see `part.py`."""
+        return _contents(self._at_template(), self._template, names, most_bytes)
 
     def open(self, root: Path) -> "OpenedSqlite":
         """Return a fresh copy of the template for a trial; see `part.py`."""
@@ -104,6 +108,10 @@ class SqlitePart:
 
     def close(self) -> None:
         """Do nothing: no process serves the part."""
+
+    def _at_template(self) -> SqliteLocation:
+        at = PurePosixPath(self._location.at.name)
+        return SqliteLocation(self._location.name, at, ignore=self._location.ignore)
 
 
 class OpenedSqlite(ReadableState):
@@ -134,6 +142,10 @@ class OpenedSqlite(ReadableState):
             EnvironmentFailed: This machine failed.
         """
         return _read(self._location, self._root)
+
+    def contents(self, names: Collection[str], most_bytes: int) -> Iterator[tuple[str, bytes]]:
+        """Yield the contents of objects as they are now; see `part.py`."""
+        return _contents(self._location, self._root, names, most_bytes)
 
     def held(self) -> list[str]:
         """Return `sqlite:PART (write lock)` or `(read lock)` if a process holds one."""
@@ -192,6 +204,25 @@ def _read_copy(copy: CopiedDatabase, title: str, ignore: tuple[str, ...]) -> Sta
     if copy.note is not None:
         reading.notes[title] = copy.note
     return reading
+
+
+def _contents(
+    location: SqliteLocation, root: Path, names: Collection[str], most_bytes: int
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the contents of objects that are small enough; none of a damaged database."""
+    title = _object(location)
+    own = own_names(title, names)
+    if not own:
+        return
+    with (
+        suppress(sqlite3.Error, Unusable, UnicodeError, ValueError, OSError),
+        folder_at(root, location.at.parent) as folder,
+        copied_database(folder, location.at.name) as copy,
+        closing(_connect(copy.path)) as connection,
+    ):
+        for name, content in read_contents(connection, title, own, Globs(list(location.ignore))):
+            if len(content) <= most_bytes:
+                yield name, content
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -8,13 +8,14 @@ it changes even if every row is restored.
 import contextlib
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from xxhash import xxh3_128_hexdigest
 
 from tracegrade_harness.parts.globs import Globs
 from tracegrade_harness.parts.names import key_text, part_text
+from tracegrade_harness.parts.row_text import row_text, text_bytes
 from tracegrade_harness.parts.sqlite.copy import Unusable
 from tracegrade_harness.parts.state_reading import StateReading
 
@@ -72,7 +73,7 @@ def read_rows(connection: sqlite3.Connection, part: str, ignore: Globs) -> State
     for kind, name, table, sql in schema:
         if sql is None and kind == "index":
             continue  # made by SQLite for a constraint that the table's own text shows
-        title = part_text(name) if kind == "table" else f"{part_text(kind)}:{part_text(name)}"
+        title = _title(kind, name)
         rule = _table_rule(table, ignore)
         reading.add(f"{part}/{title}", _digest((kind, table, sql)), rule)
         if kind == "table" and not _VIRTUAL.match(sql or ""):
@@ -80,6 +81,41 @@ def read_rows(connection: sqlite3.Connection, part: str, ignore: Globs) -> State
             for row in _rows(connection, described, budget):
                 _add_row(reading, f"{part}/{title}", described, row)
     return reading
+
+
+def read_contents(
+    connection: sqlite3.Connection, part: str, names: Collection[str], ignore: Globs
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the contents of objects: the visible columns of a row, the SQL of another object.
+
+    Raises:
+        sqlite3.Error: The database is damaged.
+        Unusable: Its content contradicts its size.
+    """
+    budget = _Budget(connection)
+    schema = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+    for kind, name, text in schema:
+        title = f"{part}/{_title(kind, name)}"
+        if title in names and text:
+            yield title, text_bytes(text)
+        has_rows = kind == "table" and not _VIRTUAL.match(text or "")
+        if has_rows and any(each.startswith(f"{title}/") for each in names):
+            table = _table(connection, name, ignore)
+            for rowid, *values in _rows(connection, table, budget):
+                row = f"{title}/{_key(rowid, values, table.key)}"
+                if row in names:
+                    yield row, _row_text(table, values)
+
+
+def _row_text(table: _Table, values: list[object]) -> bytes:
+    """Return the columns of a row that no rule hides."""
+    columns = zip(table.columns, values, table.rules, strict=True)
+    return row_text((name, value) for name, value, rule in columns if rule is None)
+
+
+def _title(kind: str, name: str) -> str:
+    """Return what names a table, view, index or trigger in its part."""
+    return part_text(name) if kind == "table" else f"{part_text(kind)}:{part_text(name)}"
 
 
 def decode_text(text: bytes) -> str:

@@ -1,5 +1,6 @@
 """HTTP services: each trial has its own, whose state is restored, compared, locked and cloned."""
 
+import json
 import socket
 import threading
 from collections.abc import Mapping
@@ -155,11 +156,16 @@ def test_ignored_paths_are_hidden_and_counted(tmp_path: Path) -> None:
         ask("POST /holds?by=me", HOLD)
         names = environment.difference().names
         first = environment.state()["http:bank/$.holds.h2"]
+        values = {name: json.loads(value) for name, value in environment.contents(names, 999)}
+        document = service(environment).document()
         ask("POST /holds?by=you", HOLD)
 
         assert names == ["http:bank/$.credits", "http:bank/$.holds.h2"]
         assert environment.state()["http:bank/$.holds.h2"] == first
         assert environment.ignored_changes() == {"$.holds.*.note": 1, "$.log": 1}
+        del document["holds"]["h2"]["note"]
+        assert values["http:bank/$.credits"] == {"credits": document["credits"]}
+        assert values["http:bank/$.holds.h2"] == {"holds": {"h2": document["holds"]["h2"]}}
 
 
 def test_an_app_changes_the_state_that_it_is_given(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """An SQLite database: rows as objects, also of one whose writer was killed."""
 
+import json
 import os
 import signal
 import sqlite3
@@ -94,6 +95,27 @@ def test_changes_are_named(tmp_path: Path) -> None:
         ]
         assert found.changed == ["sqlite:ledger"]
         assert found.removed == ["sqlite:ledger/notes/2"]
+
+
+def test_contents_are_columns_and_sql(tmp_path: Path) -> None:
+    """Of rows, the columns that no rule hides; of a view its SQL; before a run and now."""
+    view = "CREATE VIEW names AS SELECT name FROM runs"
+    names = ["runs/1", "notes/2", "view:names", "gone/1"]
+    objects = [f"sqlite:ledger/{name}" for name in names]
+    ignore = {"ledger": {**LEDGER["ledger"], "ignore": ["runs.started_at"]}}
+    frozen = template(tmp_path, files={}, sqlite=ignore)
+    with closing(frozen.open(tmp_path / "trial")) as environment:
+        execute(tmp_path / "trial/db/ledger.db", "UPDATE runs SET name = 'it''s'", view)
+
+        found = dict(environment.contents(objects, 99))
+        assert found.pop("sqlite:ledger/view:names") == view.encode()
+        assert {name: json.loads(text) for name, text in found.items()} == {
+            "sqlite:ledger/runs/1": {"id": 1, "name": "it's"},
+            "sqlite:ledger/notes/2": {"text": "X'00ff'"},
+        }
+        assert dict(environment.contents(objects, 5)) == {}
+        ((_, before),) = frozen.contents(objects[:1], 99)
+        assert json.loads(before) == {"id": 1, "name": "first"}
 
 
 def test_types_tell_values_apart(tmp_path: Path) -> None:
