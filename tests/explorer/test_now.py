@@ -109,7 +109,7 @@ def test_change_since_the_window_before_adds_up(lately: TestClient) -> None:
 
 
 def test_lines_have_a_point_for_each_part_with_runs(lately: TestClient) -> None:
-    """Solved, failed calls and time; the agent without tasks ran in one part alone."""
+    """Success, failed calls and time; the agent without tasks ran in one part alone."""
     told = lately.get("/now.json?window=7d").json()
     page = lately.get("/?window=7d").text
     parts = sum(bar["agent_name"] == HOSTILE for bar in told["bars"])
@@ -117,7 +117,7 @@ def test_lines_have_a_point_for_each_part_with_runs(lately: TestClient) -> None:
                        page)  # fmt: skip
 
     assert [label for label, _ in drawn] == [
-        "Solved over the window", "Failed calls over the window", "Median time over the window",
+        "Success over the window", "Failed calls over the window", "Median time over the window",
     ]  # fmt: skip
     assert [len(path.split()) for _, path in drawn] == [parts] * 3
     assert sum(bar["agent_name"] == "chat" for bar in told["bars"]) == 1

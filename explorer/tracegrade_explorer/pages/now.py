@@ -32,7 +32,7 @@ AGENTS: Final = 20
 WRONG: Final = 10
 """Reasons chosen, and signs."""
 SPARKS: Final = {
-    "solved_share": "Solved", "failed_call_share": "Failed calls", "median_ms": "Median time",
+    "solved_share": "Success", "failed_call_share": "Failed calls", "median_ms": "Median time",
 }  # fmt: skip
 """Columns of parts of a window that are drawn as lines, with their names."""
 SIGNS: Final = {

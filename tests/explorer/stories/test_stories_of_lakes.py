@@ -53,7 +53,7 @@ def test_ship_or_not(story: BeginStory, served: Served) -> None:
     before, after = solved / runs, now_solved / now_runs
     assert after < before - 0.05
     assert decision.startswith(f"{candidate}: hold. order-desk, {runs} and {now_runs} runs")
-    assert f"solved at most 5 points worse: {before:.1%} to {after:.1%} (broken)" in decision
+    assert f"success at most 5 points worse: {before:.1%} to {after:.1%} (broken)" in decision
 
 
 def test_sql(story: BeginStory, served: Served) -> None:

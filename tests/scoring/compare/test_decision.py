@@ -68,7 +68,7 @@ def test_a_release_that_solves_less_beyond_chance_is_held(tables: Tables) -> Non
     found = decision(both(tables, {"success": [1.0]}, {"success": [0.0]}, 12))
     assert found.word == "hold"
     assert verdicts(found) == ["held", "broken", "held", "held"]
-    assert found.worse == ("solved",)
+    assert found.worse == ("Success",)
     assert len(found.went_down) == 12
     assert found.went_down[0] == "t0 1/1 → 0/1"
 
@@ -121,7 +121,7 @@ def test_five_tasks_are_not_enough_whatever_they_say(tables: Tables) -> None:
     assert found.word == "not enough runs"
     assert found.needed == (
         "5 more tasks for the rule",
-        "6 tasks in all to tell “solved” from chance",
+        "6 tasks in all to tell a change in success from chance",
     )
     assert len(found.went_up) == 5
     assert found.better == ()

@@ -61,7 +61,7 @@ def _enough_tasks(comparison: Comparison, rule: ShipRule) -> Check:
 
 def _solved(comparison: Comparison, rule: ShipRule) -> Check:
     """Hold where even the lower end of the interval is within the margin."""
-    text = f"solved at most {rule.solved_margin:g} points worse"
+    text = f"success at most {rule.solved_margin:g} points worse"
     success = comparison.metrics.get("success")
     if success is None or success.found.difference is None:
         return Check(text, UNKNOWN, "success is not known for both")
@@ -77,7 +77,7 @@ def _solved(comparison: Comparison, rule: ShipRule) -> Check:
 
 
 def _tasks(comparison: Comparison, rule: ShipRule) -> Check:
-    text = _at_most(rule.tasks_worse, "task", "solved less often, beyond chance")
+    text = _at_most(rule.tasks_worse, "task", "with less success, beyond chance")
     known = known_tasks(comparison)
     if not known:
         return Check(text, UNKNOWN, "success is known for both in no task")

@@ -89,7 +89,7 @@ def _not_comparable(comparison: Comparison) -> ReleaseDecision:
 def _sure_changes(comparison: Comparison, tasks: Iterable[TaskChange], way: int) -> Iterator[str]:
     success = comparison.metrics.get("success")
     if success and success.direction == way:
-        yield "solved"
+        yield METRICS["success"].label
     yield from (better_than_chance if way > 0 else worse_than_chance)(comparison)
     for metric in (*(METRICS[name] for name in KILLS), *USAGE_METRICS):
         compared = comparison.metrics.get(metric.name)
@@ -160,7 +160,7 @@ def _needed(comparison: Comparison, rule: ShipRule) -> Iterator[str]:
     if (missing := rule.min_tasks - known) > 0:
         yield f"{words.count(missing, 'more task')} for the rule"
     if (needed := tasks_needed(comparison)) is not None and needed > known:
-        yield f"{words.count(needed, 'task')} in all to tell “solved” from chance"
+        yield f"{words.count(needed, 'task')} in all to tell a change in success from chance"
 
 
 def named(names: Sequence[str], nothing: str = "nothing") -> str:
