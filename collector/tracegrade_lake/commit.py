@@ -5,6 +5,7 @@ committed before. This module does all three.
 """
 
 import time
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ from tracegrade_lake.errors import (
     RunOvertaken,
     SchemaDiffers,
 )
+from tracegrade_lake.log_copies import CopiedTable
 from tracegrade_lake.log_entries import path_inside, reading_log, transaction_version
 from tracegrade_lake.storage import TableStorage
 from tracegrade_lake.torn_log import ACTION_COUNT
@@ -40,12 +42,14 @@ CONFIGURATION: dict[str, str | None] = {
 CLEANUP_COMMITS = 100
 """Commits between two cleanings of the log, because each cleaning lists all of it."""
 
+COMMIT_ID = "tracegradeCommit"
+"""Member of each `commitInfo` on a store, unique: a writer knows its own after a lost response."""
+
 RACES = 10
 """Attempts the Delta library makes for the next version before the table is opened afresh.
 
-An attempt reads what the winners committed, one or two requests each; opening takes dozens on a
-store. With it, 16 writers that never pause commit twice as often, and the last one waits half as
-long.
+With it, 16 writers that never pause commit to a folder twice as often, and the last one waits half
+as long. On a store each attempt opens the table, which is one listing and the winners' entries.
 """
 
 COMMIT_PATIENCE_SECS = 60.0
@@ -123,11 +127,26 @@ def open_table(storage: TableStorage, version: int | None = None) -> DeltaTable 
         LakeDamaged: The log cannot be read.
         LakeUnreachable: The object store does not answer.
     """
+    return _opened(storage, lambda: _handle(storage, version))
+
+
+def open_newest(storage: TableStorage) -> DeltaTable | None:
+    """Return a fresh handle of the newest version as `open_table` does, by fewest requests.
+
+    Its log may be a copy, so it shows what the table has but cannot list or change objects.
+
+    Raises:
+        LakeDamaged, LakeUnreachable: As of `open_table`.
+    """
+    return _opened(storage, storage.open_log)
+
+
+def _opened(storage: TableStorage, handle: Callable[[], DeltaTable]) -> DeltaTable | None:
     if not storage.may_exist():
         return None
     try:
         with storage.reading():
-            return _handle(storage, version)
+            return handle()
     except TableNotFoundError:
         return None
     except (DeltaError, OSError) as error:
@@ -184,7 +203,7 @@ def _try_to_commit(storage: TableStorage, delta: DeltaTable, change: TableChange
     """Commit, not durably yet; return False if another was first, or the answer was lost."""
     try:
         with storage.writing():
-            _write(delta, change)
+            _write(storage, delta, change)
         reach("commit_written")
     except CommitFailedError:
         return False
@@ -285,7 +304,7 @@ def _with_columns(storage: TableStorage, table: Table, delta: DeltaTable) -> Del
     while added := _missing_columns(table, delta):
         try:
             with storage.writing():
-                delta.alter.add_columns([Field.from_arrow(field) for field in added])
+                _handle(storage).alter.add_columns([Field.from_arrow(field) for field in added])
         except CommitFailedError:
             _pause(backoff, storage)
         storage.sync_log(after=delta.version() - 1)
@@ -306,15 +325,15 @@ def open_for_writing(storage: TableStorage) -> DeltaTable | None:
         LakeUnreachable: The object store does not answer.
     """
     try:
-        delta = open_table(storage)
+        delta = open_newest(storage)
         if delta is None or storage.is_whole(delta.version()):
             return delta
     except LakeDamaged:
         if not storage.put_aside_torn():
             raise
-        return open_table(storage)
+        return open_newest(storage)
     storage.put_aside_torn()
-    return open_table(storage)
+    return open_newest(storage)
 
 
 def _create(storage: TableStorage, table: Table) -> DeltaTable:
@@ -335,12 +354,15 @@ def _create(storage: TableStorage, table: Table) -> DeltaTable:
         return _handle(storage) if made is None else made
 
 
-def _write(delta: DeltaTable, change: TableChange) -> None:
+def _write(storage: TableStorage, delta: DeltaTable, change: TableChange) -> None:
     transactions = [
         Transaction(app_id, version) for app_id, version in change.transactions.items()
     ]
     if change.owner:
         transactions += change.owner.transaction(delta)
+    version = delta.version() + 1
+    is_copy = isinstance(delta, CopiedTable)
+    own = {COMMIT_ID: uuid.uuid4().hex} if is_copy else {}
     actions: list[AddAction | RemoveAction] = [*_removes(delta, change), *change.adds]
     delta.create_write_transaction(
         actions,
@@ -348,14 +370,20 @@ def _write(delta: DeltaTable, change: TableChange) -> None:
         schema=delta.schema(),
         partition_by=delta.metadata().partition_columns,
         commit_properties=CommitProperties(
-            custom_metadata={ACTION_COUNT: len(actions) + len(transactions)},
+            custom_metadata={ACTION_COUNT: len(actions) + len(transactions), **own},
             app_transactions=transactions,
             max_commit_retries=_races(change),
         ),
         post_commithook_properties=PostCommitHookProperties(
-            cleanup_expired_logs=(delta.version() + 1) % CLEANUP_COMMITS == 0
+            create_checkpoint=not is_copy,
+            cleanup_expired_logs=not is_copy and version % CLEANUP_COMMITS == 0,
         ),
     )
+    if isinstance(delta, CopiedTable):
+        reach("commit_in_copy")
+        storage.put_commit(delta, version)
+        if version % CLEANUP_COMMITS == 0:
+            _handle(storage).cleanup_metadata()
 
 
 def _races(change: TableChange) -> int:

@@ -37,6 +37,9 @@ LANDING = (
 )
 """The points a lander passes, roughly in order; `file_...` is any file that tracegrade writes."""
 
+COPYING = ("commit_in_copy", "entry_put", "checkpoint_put")
+"""The points that a commit to an object store passes, in order."""
+
 ERASING = (
     "erasure_begun",
     "removal_counted",

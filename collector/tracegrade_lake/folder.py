@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
+from deltalake import DeltaTable
 from pyarrow.fs import FileSystem, LocalFileSystem, SubTreeFileSystem
 
 from tracegrade_lake.crash_points import reach
@@ -24,6 +25,7 @@ from tracegrade_lake.files import (
 from tracegrade_lake.lake_root import TENANTS_FOLDER, writing_to
 from tracegrade_lake.lake_version import check_version, note_version
 from tracegrade_lake.locks import FolderLock, in_turn
+from tracegrade_lake.log_copies import CopiedTable
 from tracegrade_lake.storage import (
     LOG_FOLDER,
     RAW_TABLES,
@@ -94,6 +96,13 @@ class TableFolder:
     def may_exist(self) -> bool:
         """Return whether there is a log; the Delta library would make folders while looking."""
         return self._log.is_dir()
+
+    def open_log(self) -> DeltaTable:
+        """Return a handle on the log itself."""
+        return DeltaTable(self.uri)
+
+    def put_commit(self, delta: CopiedTable, version: int) -> None:
+        """Do nothing: no handle of a folder is on a copy."""
 
     def prepare(self) -> None:
         """Make the folders, for their owner alone."""

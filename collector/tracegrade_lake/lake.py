@@ -26,6 +26,7 @@ from tracegrade_lake.commit import (
     has_landed,
     live_files,
     open_for_writing,
+    open_newest,
     open_table,
     writable_table,
 )
@@ -223,6 +224,8 @@ class Lake:
 
     def opened(self, table: str, version: int | None = None) -> DeltaTable | None:
         """Return a handle of the table; None if there is no such table."""
+        if version is None:
+            return open_newest(self._table(table))
         return open_table(self._table(table), version)
 
     def transaction_version(

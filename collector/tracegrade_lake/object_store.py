@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 import obstore
 import pyarrow as pa
+from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from obstore.exceptions import AlreadyExistsError, BaseError
 from pyarrow.fs import FileSystem, SubTreeFileSystem
@@ -29,6 +30,7 @@ from tracegrade_lake.errors import LakeDamaged, LakeUnreachable, StoreUnfit
 from tracegrade_lake.lake_root import TENANTS_FOLDER
 from tracegrade_lake.lake_version import VERSION_FILE, is_noted, note
 from tracegrade_lake.leases import Lease
+from tracegrade_lake.log_copies import COPIES_FOLDER, CopiedTable, LogCopies
 from tracegrade_lake.storage import (
     LOG_FOLDER,
     RAW_TABLES,
@@ -243,6 +245,19 @@ class TableObjects:
     def may_exist(self) -> bool:
         """Return True: only opening it tells."""
         return True
+
+    @cached_property
+    def _log_copies(self) -> LogCopies:
+        folder = self.store.state / COPIES_FOLDER / self.name
+        return LogCopies(self.store.client, self._key(LOG_FOLDER), self.uri, folder)
+
+    def open_log(self) -> DeltaTable:
+        """Return a handle on a copy of the log; on the log itself if only the library reads it."""
+        return self._log_copies.open() or DeltaTable(self.uri, storage_options=self.options)
+
+    def put_commit(self, delta: CopiedTable, version: int) -> None:
+        """Put the entry of a commit on condition that no other writer was first."""
+        self._log_copies.put_commit(delta, version)
 
     def prepare(self) -> None:
         """Make sure that the store keeps commits apart.

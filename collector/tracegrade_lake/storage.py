@@ -8,10 +8,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import pyarrow as pa
+from deltalake import DeltaTable
 from pyarrow.fs import FileSystem
+
+if TYPE_CHECKING:
+    from tracegrade_lake.log_copies import CopiedTable
 
 LOG_FOLDER = "_delta_log"
 STAGE_FOLDER = "_stage"
@@ -94,6 +98,12 @@ class TableStorage(Protocol):
 
     def may_exist(self) -> bool:
         """Return False only if the table certainly does not exist."""
+
+    def open_log(self) -> DeltaTable:
+        """Return a handle of the newest version, perhaps on a copy of the log."""
+
+    def put_commit(self, delta: "CopiedTable", version: int) -> None:
+        """Put a commit that a handle made in its copy of the log into the log itself."""
 
     def prepare(self) -> None:
         """Prepare the storage for a first write, or report why it cannot be written."""
