@@ -53,6 +53,12 @@ def send(  # noqa: PLR0913, PLR0917 - one parameter per option
     all_scores: Annotated[
         bool, typer.Option("--all", help="Also send that there was nothing to measure.")
     ] = False,
+    evidence: Annotated[
+        bool,
+        typer.Option(
+            "--evidence", help="Also send which decisions and failed calls, on their own spans."
+        ),
+    ] = False,
     refused_again: Annotated[
         bool,
         typer.Option("--retry-refused", help="Also send what the destination refused before."),
@@ -78,7 +84,7 @@ def send(  # noqa: PLR0913, PLR0917 - one parameter per option
     destination = destination_of(address, os.environ)
     opened = open_lake(lake, lambda note: echo(note, err=True))
     day = since.date() if since else None
-    selection = ScoreSelection(tuple(metric or ()), day, all_scores, refused_again)
+    selection = ScoreSelection(tuple(metric or ()), day, all_scores, refused_again, evidence)
     if dry_run:
         for name, count in scores_to_send(opened, address, selection).items():
             echo(f"{count:>10,}  {visible(name)}")

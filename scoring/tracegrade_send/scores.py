@@ -22,7 +22,13 @@ from tracegrade_send.layer import SENT
 from tracegrade_send.sql import query
 
 SUCCESS: Final = "success"
+RECOVERED: Final = "call_recovered"
 MEMORY_LIMIT: Final = "1GB"
+OUTCOMES: Final[Mapping[str | None, str]] = {
+    "recovered": "the run reached in another way what it was for",
+    "retried": "the same call succeeded later",
+    "lost": "nothing made up for it",
+}
 MOST_CHARACTERS: Final = 500
 """Length of an explanation."""
 
@@ -35,6 +41,9 @@ class ScoreToSend(NamedTuple):
     trajectory_id: str
     trace_id: str
     root_span_id: str | None
+    span_id: str | None
+    called_tool: str | None
+    expected_tool: str | None
     metric: str
     value: float | None
     numerator: float | None
@@ -67,6 +76,8 @@ class ScoreSelection:
     """Scores with nothing to measure as well."""
     refused_again: bool = False
     """Scores that the destination refused before as well."""
+    evidence: bool = False
+    """Scores of steps as well."""
 
 
 class ScoredLake:
@@ -121,6 +132,7 @@ class ScoredLake:
                 "since": selection.since,
                 "all_scores": selection.all_scores,
                 "refused_again": selection.refused_again,
+                "evidence": selection.evidence,
             },
         )
 
@@ -139,11 +151,14 @@ class ScoredLake:
         return [*chosen] or [*MAIN_METRICS, *FAILURE_MODES, *self.own_metrics]
 
     def texts(self, score: ScoreToSend) -> tuple[str | None, str]:
-        """Return the label of a score and its explanation; neither has text of the trace.
+        """Return the label of a score and its explanation, without text of the trace.
 
         The label is the metric's; pass or fail of success; the status where there is no value;
-        else None. The explanation says what the score was counted from, or why there is none.
+        else None. The explanation says what the score was counted from, or why there is none; that
+        of a step names its tools.
         """
+        if score.span_id:
+            return score.label, words.clip(_of_step(score), MOST_CHARACTERS)
         if score.status != "scored":
             return score.status, words.clip(words.reason(score.reason), MOST_CHARACTERS)
         label = score.label
@@ -152,3 +167,20 @@ class ScoredLake:
         metric: Metric | None = METRICS.get(score.metric) or self.own_metrics.get(score.metric)
         text = words.ratio(score.numerator, score.denominator, metric) if metric else ""
         return label, words.clip(text, MOST_CHARACTERS)
+
+
+def _of_step(score: ScoreToSend) -> str:
+    """Return the explanation of a score of a step."""
+    called = words.name(score.called_tool, "a call")
+    if score.metric == RECOVERED:
+        return f"{called} failed; {OUTCOMES[score.label]}"
+    wrong_tool = f": the call of {called} was not expected"
+    if score.expected_tool:
+        wrong_tool = f": {called} was called, {words.name(score.expected_tool)} was expected"
+    texts = {
+        "wrong_tool": wrong_tool,
+        "wrong_arguments": f": the arguments of {called} were wrong",
+        "better_tool_offered": f": a better tool than {called} was offered",
+    }
+    text = words.ratio(score.numerator, score.denominator, METRICS["tsa"])
+    return text + texts.get(score.label or "", "")

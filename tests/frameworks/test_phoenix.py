@@ -17,6 +17,7 @@ from tests.collector.clients import own_port
 from tests.commands import tracegrade
 from tests.queries.traces import land, rows
 from tests.scoring.job.lakes import TASKS, run
+from tests.send.test_send import with_steps
 from tests.waiting import wait_until
 
 from tracegrade_lake import Lake
@@ -78,6 +79,43 @@ def annotations(url: str, traces: list[str]) -> dict[tuple[str, str], float]:
     found = got(url, f"/v1/projects/default/trace_annotations?{query}&limit=1000")["data"]
     scores = {(row["trace_id"], row["name"]): row["result"]["score"] for row in found}
     assert len(scores) == len(found)
+    return scores
+
+
+def test_phoenix_has_steps_on_their_spans(phoenix: str, tmp_path: Path) -> None:
+    """Each decision once, whichever order they were sent in; computed again, it is replaced."""
+    lake = Lake.create(tmp_path / "lake")
+    land(lake, *(with_steps(number, ("look", {}), ("pay", {})) for number in range(11, 14)))
+    (tmp_path / "tasks.yaml").write_text(f"version: 1\n{TASKS}")
+    score(lake, usable_specification(tmp_path / "tasks.yaml")[0])
+    traces = [row["trace_id"] for row in rows(lake, "FROM trajectories ORDER BY trace_id")]
+    spans = [row["span_id"] for row in rows(lake, "FROM spans WHERE parent_span_id IS NOT NULL")]
+    send = ("send", "--lake", lake.root, "--to", "phoenix", "--endpoint", phoenix, "--evidence")
+    tracegrade("export", "--lake", lake.root, "--to", "otlp-endpoint", "--endpoint", phoenix)
+    wait_until(lambda: all_known(phoenix, traces))
+    first, second = tracegrade(*send), tracegrade(*send)
+    before = steps(phoenix, spans)
+    changed = TASKS.replace("tool: look}, ", "tool: pay}, ")
+    (tmp_path / "tasks.yaml").write_text(f"version: 1\n{changed}")
+    score(lake, usable_specification(tmp_path / "tasks.yaml")[0])
+    again = tracegrade(*send)
+
+    assert [each.returncode for each in (first, second, again)] == [0, 0, 0], first.stdout
+    assert second.stdout.split()[:3] == ["0", "scores", "sent"]
+    assert before.keys() == {*spans}
+    assert {*before.values()} == {1.0}
+    after = steps(phoenix, spans)
+    assert after.keys() == before.keys()
+    assert {*after.values()} == {0.0, 1.0}
+
+
+def steps(url: str, spans: list[str]) -> dict[str, float]:
+    """Return the score of each decision that the server has, by span; each must be there once."""
+    query = "&".join(f"span_ids={span}" for span in spans)
+    found = got(url, f"/v1/projects/default/span_annotations?{query}&limit=1000")["data"]
+    scores = {row["span_id"]: row["result"]["score"] for row in found}
+    assert len(scores) == len(found)
+    assert {row["name"] for row in found} == {"decision_correct"}
     return scores
 
 

@@ -47,7 +47,9 @@ class Peer:
         if path.startswith("/api/3.0/mlflow/traces/"):
             return self.mlflow(method, path, json.loads(data or b"null"))
         if path == "/v1/trace_annotations?sync=true":
-            return self.phoenix(json.loads(data))
+            return self.phoenix(json.loads(data), "trace_id", "Traces")
+        if path == "/v1/span_annotations?sync=true":
+            return self.phoenix(json.loads(data), "span_id", "Spans")
         if path == "/api/public/scores":
             return self.langfuse(json.loads(data))
         if path == "/v1/logs":
@@ -56,13 +58,13 @@ class Peer:
             return 200, ExportLogsServiceResponse().SerializeToString()
         return 404, {"detail": "Not Found"}
 
-    def phoenix(self, body: Any) -> tuple[int, Any]:
+    def phoenix(self, body: Any, target: str, plural: str) -> tuple[int, Any]:
         """Upsert annotations, all or none."""
-        missing = {row["trace_id"] for row in body["data"]} & self.unknown
+        missing = {row[target] for row in body["data"]} & self.unknown
         if missing:
-            return 404, f"Traces with IDs {', '.join(sorted(missing))} do not exist.".encode()
+            return 404, f"{plural} with IDs {', '.join(sorted(missing))} do not exist.".encode()
         for row in body["data"]:
-            self.rows[row["name"], row["trace_id"], row["identifier"]] = row
+            self.rows[row["name"], row[target], row["identifier"]] = row
         return 200, {"data": [{"id": f"{number}"} for number in range(len(body["data"]))]}
 
     def mlflow(self, method: str, path: str, body: Any) -> tuple[int, Any]:

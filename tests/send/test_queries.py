@@ -21,6 +21,7 @@ PARAMETERS = {
     "since": None,
     "all_scores": True,
     "refused_again": False,
+    "evidence": True,
 }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.commands import Ended, tracegrade
-from tests.queries.traces import land
+from tests.queries.traces import agent, land, request_of, tool
 from tests.scoring.job.lakes import TASKS, child, run, tables
 from tests.send.peers import Peer, peer
 from tests.slow import slow_after
@@ -87,6 +87,13 @@ def expected(lake: Lake) -> dict[tuple[str, str], float | None]:
     return {(trace, metric): value for trace, metric, value in rows}
 
 
+STEP_METRICS = {"decision_correct", "call_recovered"}
+
+
+def _texts(row: dict[str, Any]) -> list[str]:
+    return [value for value in row.values() if isinstance(value, str)]
+
+
 def has(server: Peer, kind: str) -> dict[tuple[str, str], float | None]:
     """Return the main scores that a peer has, by trace and metric."""
     if kind == "otlp":
@@ -100,7 +107,7 @@ def has(server: Peer, kind: str) -> dict[tuple[str, str], float | None]:
             for texts in [{each.key: each.value for each in record.attributes}]
             if texts["gen_ai.evaluation.name"].string_value in MAIN_METRICS
         }
-    rows = server.rows.values()
+    rows = [row for row in server.rows.values() if not STEP_METRICS & {*_texts(row)}]
     if kind == "phoenix":
         found = {(row["trace_id"], row["name"]): row["result"].get("score") for row in rows}
     elif kind == "mlflow":
@@ -108,6 +115,7 @@ def has(server: Peer, kind: str) -> dict[tuple[str, str], float | None]:
         found = {
             (trace.removeprefix("tr-"), row["assessment_name"]): row["feedback"].get("value")
             for (trace, _), row in server.rows.items()
+            if row in rows
         }
     else:
         found = {(row["traceId"], row["name"]): row["value"] for row in rows}
@@ -143,6 +151,135 @@ def test_a_score_that_is_computed_again_replaces_the_one_before(lake: Lake, serv
         assert has(server, kind).items() >= found.items()
         assert len(server.rows) == before
         server.rows.clear()
+
+
+def steps_of(server: Peer, kind: str) -> dict[tuple[str, str], tuple[float, str, str]]:
+    """Return value, label and explanation of each step that a peer has, by span and metric."""
+    if kind == "otlp":
+        found = {}
+        for record in server.records:
+            texts = {
+                each.key.rpartition("evaluation.")[2]: each.value for each in record.attributes
+            }
+            name = texts["name"].string_value
+            if name in STEP_METRICS:
+                found[record.span_id.hex(), name] = (
+                    texts["score.value"].double_value,
+                    texts["score.label"].string_value,
+                    texts["explanation"].string_value,
+                )
+        return found
+    rows = [row for row in server.rows.values() if STEP_METRICS & {*_texts(row)}]
+    if kind == "phoenix":
+        return {
+            (row["span_id"], row["name"]): tuple(
+                row["result"][name] for name in ("score", "label", "explanation")
+            )
+            for row in rows
+        }
+    if kind == "mlflow":
+        return {
+            (row["span_id"], row["assessment_name"]): (
+                row["feedback"]["value"], row["metadata"]["label"], row["rationale"]
+            )
+            for row in rows
+        }  # fmt: skip
+    return {
+        (row["observationId"], row["name"]): (
+            row["value"], row["metadata"]["label"], row["comment"]
+        )
+        for row in rows
+    }  # fmt: skip
+
+
+STEPS = """
+SELECT span_id, 'decision_correct', correct::DOUBLE, CASE
+  WHEN correct THEN 'correct'
+  WHEN picked_tool IS DISTINCT FROM expected_tool THEN 'wrong_tool' ELSE 'wrong_arguments' END
+FROM decisions WHERE counted AND correct IS NOT NULL AND span_id IS NOT NULL
+UNION ALL
+SELECT span_id, 'call_recovered', (outcome <> 'lost')::DOUBLE, outcome
+FROM failed_calls WHERE outcome IS NOT NULL
+"""
+
+
+def with_steps(number: int, *calls: tuple[str, dict[str, Any]]) -> bytes:
+    """Return a run with these calls, each on a span that no other run has."""
+    root = 100 * number
+    spans = [agent(root, trace=number, tracegrade__task__id="refund")]
+    spans += [
+        tool(root + i, root, tool_name=name, trace=number, at=i, **fields)
+        for i, (name, fields) in enumerate(calls, start=1)
+    ]
+    return request_of(spans)
+
+
+@pytest.fixture
+def stepped(tmp_path: Path) -> Lake:
+    """Runs with right and wrong calls, and calls that fail."""
+    lake, failed = Lake.create(tmp_path / "lake"), {"error__type": "timeout", "error": "late"}
+    none, right, wrong = (
+        {"gen_ai__tool__call__arguments": text}
+        for text in ("{}", '{"sum": 1}', '{"sum": "a secret"}')
+    )
+    land(
+        lake,
+        with_steps(1, ("look", none), ("pay", right)),
+        with_steps(2, ("pay", right), ("look", none)),
+        with_steps(3, ("look", none | failed), ("look", none), ("pay", right | failed)),
+        with_steps(4, ("look", none), ("pay", wrong)),
+    )
+    score(lake, specification(Path(lake.root), PAYING))
+    return lake
+
+
+PAYING = TASKS.replace("tool: pay}", "tool: pay, arguments: {sum: 1}}", 1)
+
+
+def has_all_steps(server: Peer, kind: str, lake: Lake) -> bool:
+    """Return whether a peer has the lake's steps, each once, as they are now."""
+    rows = query(lake, STEPS)
+    found = {key: value[:2] for key, value in steps_of(server, kind).items()}
+    return found == {(span, metric): (value, label) for span, metric, value, label in rows}
+
+
+@pytest.mark.parametrize("kind", ["otlp", "phoenix", "langfuse", "mlflow"])
+def test_evidence_is_on_the_spans_of_steps(stepped: Lake, server: Peer, kind: str) -> None:
+    """Decisions and failed calls, each once, with tools alone, until they are computed again."""
+    first = send(stepped, server, kind, "--evidence")
+    second = send(stepped, server, kind, "--evidence")
+
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr
+    assert second.stdout.split()[:3] == ["0", "scores", "sent"]
+    assert has_all_steps(server, kind, stepped)
+    assert {value[2] for value in steps_of(server, kind).values()} >= {
+        "look failed; the same call succeeded later",
+        "pay failed; nothing made up for it",
+        "1 of 1 decisions",
+        "0 of 1 decisions: the call of look was not expected",
+        "0 of 1 decisions: the arguments of pay were wrong",
+    }
+    assert not any(b"a secret" in body for _, body in server.received)
+
+    score(
+        stepped, specification(Path(stepped.root), TASKS.replace("tool: look}, ", "tool: pay}, "))
+    )
+    assert send(stepped, server, kind, "--evidence").returncode == 0
+    assert has_all_steps(server, kind, stepped)
+
+
+def test_evidence_of_an_unknown_span_waits(stepped: Lake, server: Peer) -> None:
+    """The other steps are there, and all scores of runs."""
+    server.unknown = {query(stepped, STEPS)[0][0]}
+    ended = send(stepped, server, "phoenix", "--evidence")
+    assert ended.returncode == 3
+    assert "waiting: unknown_span" in ended.stdout
+    assert not has_all_steps(server, "phoenix", stepped)
+    assert has(server, "phoenix") == expected(stepped)
+
+    server.unknown = set()
+    assert send(stepped, server, "phoenix", "--evidence").returncode == 0
+    assert has_all_steps(server, "phoenix", stepped)
 
 
 def test_one_unknown_trace_keeps_no_other_score_back(lake: Lake, server: Peer) -> None:

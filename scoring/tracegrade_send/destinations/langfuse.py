@@ -64,6 +64,7 @@ def _score(each: EvaluatedScore) -> dict[str, Any]:
     body = {
         "id": score.key,
         "traceId": score.trace_id,
+        "observationId": score.span_id,
         "name": score.metric,
         "value": score.value,
         "dataType": "NUMERIC",

@@ -83,7 +83,8 @@ def _assessment(each: EvaluatedScore) -> dict[str, Any]:
         feedback = {"error": {"error_code": code, "error_message": each.explanation or code}}
     label = {"label": each.label} if each.label else {}
     details = {name: str(value) for name, value in (each.details() | label).items()}
-    return {
+    of_step = {"span_id": score.span_id} if score.span_id else {}
+    return of_step | {
         "assessment_name": score.metric,
         "source": {"source_type": "CODE", "source_id": "tracegrade"},
         "feedback": feedback,

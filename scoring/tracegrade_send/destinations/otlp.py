@@ -1,10 +1,10 @@
 """OTLP: each score is a log record, the event `gen_ai.evaluation.result`.
 
 Source: [OTel GenAI], gen-ai-events (status: Development). The event belongs to the root span of
-the run; without a root span it has the trace id alone. Receivers store what arrives twice, so its
-attributes have the key and the id of the score. The time is that of the last received span, so the
-same lake sends the same records. The observed time is now: of two records with one key, the last
-observed counts.
+the run, that of a step to the step's; without a root span it has the trace id alone. Receivers
+store what arrives twice, so its attributes have the key and the id of the score. The time is that
+of the last received span, so the same lake sends the same records. The observed time is now: of
+two records with one key, the last observed counts.
 """
 
 import time
@@ -71,8 +71,8 @@ def _fill(record: LogRecord, each: EvaluatedScore, now_ns: int) -> None:
     record.severity_number = SeverityNumber.SEVERITY_NUMBER_INFO
     record.event_name = EVENT
     record.trace_id = bytes.fromhex(score.trace_id)
-    if score.root_span_id:
-        record.span_id = bytes.fromhex(score.root_span_id)
+    if span := score.span_id or score.root_span_id:
+        record.span_id = bytes.fromhex(span)
     attributes = {
         "event.name": EVENT,
         "gen_ai.evaluation.name": score.metric,

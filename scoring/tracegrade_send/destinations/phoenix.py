@@ -1,8 +1,8 @@
-"""Arize Phoenix: annotations of traces, each identified by name, trace and `identifier`.
+"""Arize Phoenix: annotations of traces and spans, identified by name, target and `identifier`.
 
 `sync=true`, since without it Phoenix answers 200 to annotations of traces that it does not have.
-With it, one unknown trace makes it refuse a whole call; the call is then halved until the unknown
-traces are alone, and these wait. Tried with Phoenix 20.26.
+With it, one unknown trace or span makes it refuse a whole call; the call is then halved until the
+unknown ones are alone, and these wait. Tried with Phoenix 20.26.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,12 +11,14 @@ from typing import Any, Final
 from tracegrade_send.destinations.destination import SENT, EvaluatedScore, ScoreAnswer
 from tracegrade_send.destinations.json_endpoint import JsonEndpoint
 
-PATH: Final = "/v1/trace_annotations?sync=true"
+TRACES: Final = "/v1/trace_annotations?sync=true"
+SPANS: Final = "/v1/span_annotations?sync=true"
 IDENTIFIER: Final = "tracegrade"
 """Marks annotations from tracegrade: a new score replaces the one before."""
 NOT_THERE: Final = "do not exist"
-"""Words of its answer to traces that it does not have; another 404 is of another server."""
+"""Words of its answer to what it does not have; another 404 is of another server."""
 UNKNOWN_TRACE: Final = "unknown_trace"
+UNKNOWN_SPAN: Final = "unknown_span"
 
 
 class Phoenix:
@@ -31,7 +33,16 @@ class Phoenix:
 
     def send(self, scores: Sequence[EvaluatedScore]) -> list[ScoreAnswer]:
         """Send annotations, as `Destination.send` says."""
-        answer = self._endpoint.post(PATH, {"data": [_annotation(each) for each in scores]})
+        of_spans = [each for each in scores if each.score.span_id]
+        of_traces = [each for each in scores if not each.score.span_id]
+        spans = iter(self._send_all(SPANS, of_spans))
+        traces = iter(self._send_all(TRACES, of_traces))
+        return [next(spans if each.score.span_id else traces) for each in scores]
+
+    def _send_all(self, path: str, scores: Sequence[EvaluatedScore]) -> list[ScoreAnswer]:
+        if not scores:
+            return []
+        answer = self._endpoint.post(path, {"data": [_annotation(each) for each in scores]})
         if answer.status == 200:
             return [SENT] * len(scores)
         is_unknown = answer.status == 404 and NOT_THERE in answer.text
@@ -39,9 +50,9 @@ class Phoenix:
             raise self._endpoint.no_api(answer)
         if len(scores) > 1:
             half = len(scores) // 2
-            return self.send(scores[:half]) + self.send(scores[half:])
+            return self._send_all(path, scores[:half]) + self._send_all(path, scores[half:])
         if is_unknown:
-            return [ScoreAnswer("waiting", UNKNOWN_TRACE)]
+            return [ScoreAnswer("waiting", UNKNOWN_SPAN if path == SPANS else UNKNOWN_TRACE)]
         return [ScoreAnswer("refused", answer.excerpt())]
 
 
@@ -52,7 +63,7 @@ def _annotation(each: EvaluatedScore) -> dict[str, Any]:
         "name": score.metric,
         "annotator_kind": "CODE",
         "identifier": IDENTIFIER,
-        "trace_id": score.trace_id,
+        **({"span_id": score.span_id} if score.span_id else {"trace_id": score.trace_id}),
         "result": {name: value for name, value in result.items() if value is not None},
         "metadata": each.details(),
     }
