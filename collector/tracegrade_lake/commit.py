@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -127,18 +128,18 @@ def open_table(storage: TableStorage, version: int | None = None) -> DeltaTable 
         LakeDamaged: The log cannot be read.
         LakeUnreachable: The object store does not answer.
     """
-    return _opened(storage, lambda: _handle(storage, version))
+    return _opened(storage, partial(_handle, storage, version))
 
 
-def open_newest(storage: TableStorage) -> DeltaTable | None:
-    """Return a fresh handle of the newest version as `open_table` does, by fewest requests.
+def open_for_reading(storage: TableStorage, version: int | None = None) -> DeltaTable | None:
+    """Return a fresh handle as `open_table` does, by fewest requests.
 
     Its log may be a copy, so it shows what the table has but cannot list or change objects.
 
     Raises:
         LakeDamaged, LakeUnreachable: As of `open_table`.
     """
-    return _opened(storage, storage.open_log)
+    return _opened(storage, partial(storage.open_log, version))
 
 
 def _opened(storage: TableStorage, handle: Callable[[], DeltaTable]) -> DeltaTable | None:
@@ -325,15 +326,15 @@ def open_for_writing(storage: TableStorage) -> DeltaTable | None:
         LakeUnreachable: The object store does not answer.
     """
     try:
-        delta = open_newest(storage)
+        delta = open_for_reading(storage)
         if delta is None or storage.is_whole(delta.version()):
             return delta
     except LakeDamaged:
         if not storage.put_aside_torn():
             raise
-        return open_newest(storage)
+        return open_for_reading(storage)
     storage.put_aside_torn()
-    return open_newest(storage)
+    return open_for_reading(storage)
 
 
 def _create(storage: TableStorage, table: Table) -> DeltaTable:

@@ -97,9 +97,9 @@ class TableFolder:
         """Return whether there is a log; the Delta library would make folders while looking."""
         return self._log.is_dir()
 
-    def open_log(self) -> DeltaTable:
+    def open_log(self, version: int | None = None) -> DeltaTable:
         """Return a handle on the log itself."""
-        return DeltaTable(self.uri)
+        return DeltaTable(self.uri, version=version)
 
     def put_commit(self, delta: CopiedTable, version: int) -> None:
         """Do nothing: no handle of a folder is on a copy."""

@@ -25,9 +25,8 @@ from tracegrade_lake.commit import (
     commit_once,
     has_landed,
     live_files,
+    open_for_reading,
     open_for_writing,
-    open_newest,
-    open_table,
     writable_table,
 )
 from tracegrade_lake.datasets import dataset
@@ -224,9 +223,7 @@ class Lake:
 
     def opened(self, table: str, version: int | None = None) -> DeltaTable | None:
         """Return a handle of the table; None if there is no such table."""
-        if version is None:
-            return open_newest(self._table(table))
-        return open_table(self._table(table), version)
+        return open_for_reading(self._table(table), version)
 
     def transaction_version(
         self, table: str, app_id: str, owner: Owner | None = None

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -28,7 +29,7 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 from obstore.exceptions import AlreadyExistsError, BaseError
 
 from tracegrade_lake.crash_points import reach
-from tracegrade_lake.files import folders_in, is_older, make_folder, write_whole
+from tracegrade_lake.files import folders_in, is_older, make_folder, size_of, write_whole
 from tracegrade_lake.storage import LOG_FOLDER
 
 if TYPE_CHECKING:
@@ -42,6 +43,9 @@ MOST_ENTRIES: Final = 10
 
 FETCHES: Final = 8
 """Objects that are fetched at the same time."""
+
+PAGE: Final = 1_000
+"""Objects that a store lists at once."""
 
 LEFT_SECS: Final = 86_400
 """Age at which the folder of a process that no longer runs is removed."""
@@ -57,13 +61,19 @@ class LogObject(NamedTuple):
     version: int
     name: str
     size: int
-    tag: str
-    """The ETag; the time of the last change on a store without ETags."""
+    copy: str
+    """The name of its copy, which another object of this name does not get."""
 
     @property
-    def copy(self) -> str:
-        """The name of its copy, which another object of this name does not get."""
-        return f"{self.name}~{hashlib.sha256(self.tag.encode()).hexdigest()[:16]}"
+    def is_checkpoint(self) -> bool:
+        """Whether it is a checkpoint, and not an entry."""
+        return _CHECKPOINT.fullmatch(self.name) is not None
+
+    @classmethod
+    def of(cls, name: str, size: int, tag: str) -> "LogObject":
+        """Return an object by its ETag, or the time of its last change on a store without them."""
+        digest = hashlib.sha256(tag.encode()).hexdigest()[:16]
+        return cls(_version(name), name, size, f"{name}~{digest}")
 
 
 class CopiedTable(DeltaTable):
@@ -106,11 +116,12 @@ class LogCopies:
     folder: Path
     """For copies."""
 
-    def open(self) -> CopiedTable | None:
-        """Return a handle on the newest version.
+    def open(self, version: int | None = None) -> CopiedTable | None:
+        """Return a handle on the newest version, or on one of which all is copied.
 
         Returns:
-            None if the log has a form that only the Delta library reads.
+            None if the log has a form that only the Delta library reads, or of an earlier version
+            something is not copied.
 
         Raises:
             BaseError: The store does not answer.
@@ -118,8 +129,13 @@ class LogCopies:
         """
         try:
             make_folder(self.folder)
-            segment = self._segment()
-            return self._opened(segment) if segment else None
+            segment = self._segment() if version is None else self._copied(version)
+            if not segment:
+                return None
+            table = self._opened(segment)
+            if version is None:
+                self._clean({found.copy: found.version for found in segment})
+            return table
         except TableNotFoundError:
             raise
         except (DeltaError, OSError):  # the library itself says what the log lacks
@@ -159,8 +175,8 @@ class LogCopies:
             self.client, f"{self.key}/{name}", content, mode=mode, use_multipart=False
         )
         if tag := put["e_tag"]:
-            stored = LogObject(_version(name), name, len(content), tag)
-            write_whole(self.folder / stored.copy, content)
+            copy = LogObject.of(name, len(content), tag).copy
+            write_whole(self.folder / copy, content)
 
     def _holds(self, name: str, content: bytes) -> bool:
         """Return whether the object is the one that was put: its first response may be lost."""
@@ -170,17 +186,26 @@ class LogCopies:
 
     def _segment(self) -> list[LogObject]:
         """Return the last checkpoint and the entries after it; none if they are not all there."""
-        copied = [found for path in self.folder.iterdir() if (found := _version_of_copy(path))]
-        checkpoints = [version for version, is_entry in copied if not is_entry]
-        starts = [max(checkpoints, default=0)] if copied else [self._pointed(), 0]
-        for start in dict.fromkeys([*starts, 0]):
-            listed = list(self._listed(start))
-            if segment := _segment_of(listed):
-                return segment
-            if not listed and start == 0:
-                msg = f"there is no table at {self.uri}"
-                raise TableNotFoundError(msg)
-        return []
+        copied = [found for path in self.folder.iterdir() if (found := _object_of(path))]
+        last = max((each.version for each in copied if each.is_checkpoint), default=0)
+        if last and (segment := _segment_of(list(self._listed(last)))):
+            return segment
+        listed = list(islice(self._listed(0), PAGE))
+        if not listed:
+            msg = f"there is no table at {self.uri}"
+            raise TableNotFoundError(msg)
+        return _segment_of(listed if len(listed) < PAGE else list(self._listed(self._pointed())))
+
+    def _copied(self, version: int) -> list[LogObject]:
+        """Return what a version is read from; none if not all of it is copied.
+
+        An opening of the newest version has removed the copies of objects that are others now.
+        """
+        copied = [found for path in self.folder.iterdir() if (found := _object_of(path))]
+        segment = _segment_of([each for each in copied if each.version <= version])
+        names = {each.name for each in copied}
+        is_whole = segment and segment[-1].version == version and len(names) == len(copied)
+        return segment if is_whole else []
 
     def _pointed(self) -> int:
         """Return the version of the last checkpoint; 0 without one."""
@@ -197,7 +222,7 @@ class LogCopies:
                 name = found["path"].removeprefix(f"{self.key}/")
                 if _ENTRY.fullmatch(name) or _CHECKPOINT.fullmatch(name):
                     tag = found["e_tag"] or str(found["last_modified"])
-                    yield LogObject(_version(name), name, found["size"], tag)
+                    yield LogObject.of(name, found["size"], tag)
 
     def _opened(self, segment: list[LogObject]) -> CopiedTable:
         folder = Path(tempfile.mkdtemp(prefix=f"open-{os.getpid()}-", dir=self.folder))
@@ -205,12 +230,11 @@ class LogCopies:
             make_folder(folder / LOG_FOLDER)
             with ThreadPoolExecutor(FETCHES) as pool:
                 list(pool.map(lambda found: self._copy(found, folder / LOG_FOLDER), segment))
-            checkpoint = segment[0].version if _CHECKPOINT.fullmatch(segment[0].name) else 0
+            checkpoint = segment[0].version if segment[0].is_checkpoint else 0
             table = CopiedTable(folder, self.uri, checkpoint)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        self._clean({found.copy: found.version for found in segment})
         return table
 
     def _copy(self, found: LogObject, log: Path) -> None:
@@ -227,7 +251,7 @@ class LogCopies:
         answer = obstore.get(self.client, f"{self.key}/{found.name}")
         content = bytes(answer.bytes())
         tag = answer.meta["e_tag"] or str(answer.meta["last_modified"])
-        if len(content) != found.size or tag != found.tag:
+        if LogObject.of(found.name, len(content), tag) != found:
             raise FileNotFoundError(found.name)
         write_whole(log / found.name, content)
         if not copy.exists():
@@ -238,8 +262,8 @@ class LogCopies:
         """Remove copies that no opening needs again, and folders of processes that were killed."""
         newest = max(needed.values())
         for path in list(self.folder.iterdir()):
-            found = _version_of_copy(path)
-            if found and found[0] <= newest and path.name not in needed:
+            found = _object_of(path)
+            if found and found.version <= newest and path.name not in needed:
                 path.unlink(missing_ok=True)
         long_ago = time.time_ns() - LEFT_SECS * 10**9
         for folder in folders_in(self.folder):
@@ -249,10 +273,9 @@ class LogCopies:
 
 def _segment_of(listed: list[LogObject]) -> list[LogObject]:
     """Return the last checkpoint with the entries after it; none if they are not without gaps."""
-    checkpoints = [found for found in listed if _CHECKPOINT.fullmatch(found.name)]
-    last = max(checkpoints, default=None)
+    last = max((found for found in listed if found.is_checkpoint), default=None)
     first = last.version + 1 if last else 0
-    entries = sorted(found for found in listed if _ENTRY.fullmatch(found.name))
+    entries = sorted(found for found in listed if not found.is_checkpoint)
     after = [found for found in entries if found.version >= first]
     is_whole = [found.version for found in after] == [*range(first, first + len(after))]
     same = [found for found in entries if last and found.version == last.version]  # for commits
@@ -263,12 +286,12 @@ def _version(name: str) -> int:
     return int(name.partition(".")[0])
 
 
-def _version_of_copy(path: Path) -> tuple[int, bool] | None:
-    """Return the version of a copied object, and whether it is an entry; None for a folder."""
+def _object_of(path: Path) -> LogObject | None:
+    """Return the object of a copy; None if it is something else, or removed since."""
     name = path.name.partition("~")[0]
-    if _ENTRY.fullmatch(name) or _CHECKPOINT.fullmatch(name):
-        return _version(name), bool(_ENTRY.fullmatch(name))
-    return None
+    if not (_ENTRY.fullmatch(name) or _CHECKPOINT.fullmatch(name)):
+        return None
+    return LogObject(_version(name), name, size_of(path), path.name)
 
 
 def _runs(folder: Path) -> bool:

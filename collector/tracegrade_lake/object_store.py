@@ -251,9 +251,11 @@ class TableObjects:
         folder = self.store.state / COPIES_FOLDER / self.name
         return LogCopies(self.store.client, self._key(LOG_FOLDER), self.uri, folder)
 
-    def open_log(self) -> DeltaTable:
+    def open_log(self, version: int | None = None) -> DeltaTable:
         """Return a handle on a copy of the log; on the log itself if only the library reads it."""
-        return self._log_copies.open() or DeltaTable(self.uri, storage_options=self.options)
+        return self._log_copies.open(version) or DeltaTable(
+            self.uri, version=version, storage_options=self.options
+        )
 
     def put_commit(self, delta: CopiedTable, version: int) -> None:
         """Put the entry of a commit on condition that no other writer was first."""

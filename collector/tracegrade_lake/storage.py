@@ -99,8 +99,8 @@ class TableStorage(Protocol):
     def may_exist(self) -> bool:
         """Return False only if the table certainly does not exist."""
 
-    def open_log(self) -> DeltaTable:
-        """Return a handle of the newest version, perhaps on a copy of the log."""
+    def open_log(self, version: int | None = None) -> DeltaTable:
+        """Return a handle of a version, None for the newest; perhaps on a copy of the log."""
 
     def put_commit(self, delta: "CopiedTable", version: int) -> None:
         """Put a commit that a handle made in its copy of the log into the log itself."""

@@ -173,6 +173,19 @@ def test_two_machines_that_swap_the_same_files_do_not_both_succeed(
     assert seqs(other) == seqs(lake) == [50]
 
 
+def test_an_earlier_version_is_opened_from_copies_if_they_are_there(
+    lake: Lake, url: str, s3_store: Store, tmp_path: Path
+) -> None:
+    """No request at all; else the Delta library reads the log."""
+    assert lake.version("notes") == 15
+    first = len(s3_store.requests)
+    assert len(lake.live_files("notes", 13)) == 13
+    assert requests_of(s3_store, first) == {}
+
+    assert len(Lake.create(url, tmp_path / "other").live_files("notes", 13)) == 13
+    assert len(lake.live_files("notes", 4)) == 4
+
+
 def test_copies_that_no_opening_needs_are_removed(lake: Lake) -> None:
     """Those before the last checkpoint, and each handle's folder with the handle."""
     for number in range(16, 32):

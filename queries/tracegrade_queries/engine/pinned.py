@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from tracegrade_lake import Lake
 from tracegrade_lake.commit import LiveFile, live_files
+from tracegrade_lake.lake_root import lake_url
 from tracegrade_lake.log_entries import transaction_version
 from tracegrade_queries.engine.layers import Layer, RunOrder
 
@@ -38,7 +39,9 @@ class PinnedLake(NamedTuple):
     """By name; those that were not there are left out."""
 
     def open(self) -> Lake:
-        """Return the lake itself, where rows are staged."""
+        """Return the lake itself, where rows are staged; a store was asked when it was pinned."""
+        if lake_url(self.location) is not None:
+            return Lake.create(self.location, self.state)
         return Lake.open(self.location, self.state)
 
     def only(self, keep: Mapping[str, FileCondition]) -> "PinnedLake":
