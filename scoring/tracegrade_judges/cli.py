@@ -28,6 +28,10 @@ MaxUsdOption = Annotated[
 MaxTokensOption = Annotated[
     int | None, typer.Option(min=0, help="Limit of the tokens that each judge may use.")
 ]
+MaxCallsOption = Annotated[
+    int | None,
+    typer.Option(min=0, help="Limit of the requests that each judge's model may answer."),
+]
 OfflineOption = Annotated[
     bool, typer.Option("--offline", help="Ask no model: use only replies that the lake stores.")
 ]
@@ -70,6 +74,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     judge: JudgeOption = None,
     max_usd: MaxUsdOption = None,
     max_tokens: MaxTokensOption = None,
+    max_calls: MaxCallsOption = None,
     offline: OfflineOption = False,
     jobs: JobsOption = 4,
 ) -> None:
@@ -81,7 +86,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     from tracegrade_judges import commands
     from tracegrade_judges.run.open_lake import JudgingOptions
 
-    limits = commands.spending_limits(max_usd, max_tokens, offline=offline)
+    limits = commands.spending_limits(max_usd, max_tokens, max_calls, offline=offline)
     commands.run(lake, file, JudgingOptions(judge, limits, offline, jobs))
 
 
@@ -136,6 +141,7 @@ def twins(  # noqa: PLR0913, PLR0917 - one parameter per option
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random draw.")] = 0,
     max_usd: MaxUsdOption = None,
     max_tokens: MaxTokensOption = None,
+    max_calls: MaxCallsOption = None,
     offline: OfflineOption = False,
     jobs: JobsOption = 4,
 ) -> None:
@@ -149,5 +155,5 @@ def twins(  # noqa: PLR0913, PLR0917 - one parameter per option
     from tracegrade_judges import commands
     from tracegrade_judges.run.open_lake import JudgingOptions
 
-    limits = commands.spending_limits(max_usd, max_tokens, offline=offline)
+    limits = commands.spending_limits(max_usd, max_tokens, max_calls, offline=offline)
     commands.twins(lake, file, JudgingOptions(judge, limits, offline, jobs), count, seed)

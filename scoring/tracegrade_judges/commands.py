@@ -92,7 +92,7 @@ def _estimate_line(found: JudgeEstimate) -> str:
 
 
 def spending_limits(
-    max_usd: float | None, max_tokens: int | None, *, offline: bool
+    max_usd: float | None, max_tokens: int | None, max_calls: int | None, *, offline: bool
 ) -> SpendingLimits:
     """Return what a run may spend.
 
@@ -102,13 +102,13 @@ def spending_limits(
     if max_usd is not None and not isfinite(max_usd):
         msg = f"--max-usd {max_usd} is not an amount; give US dollars, or --max-tokens"
         raise NoSpendingLimit(msg)
-    if max_usd is None and max_tokens is None and not offline:
+    if max_usd is None and max_tokens is None and max_calls is None and not offline:
         msg = (
-            "nothing limits what judges may spend; give --max-usd or --max-tokens "
+            "nothing limits what judges may spend; give --max-usd or --max-tokens or --max-calls "
             "(`tracegrade judge estimate` says how much it takes), or --offline"
         )
         raise NoSpendingLimit(msg)
-    return SpendingLimits(max_usd, max_tokens)
+    return SpendingLimits(max_usd, max_tokens, max_calls)
 
 
 def run(location: str, path: Path, options: JudgingOptions) -> None:
@@ -116,6 +116,7 @@ def run(location: str, path: Path, options: JudgingOptions) -> None:
 
     Raises:
         JudgeEndpointFailed: The endpoint refuses requests, or failed again and again.
+        NoSpendingLimit: The model does not count, and the number of calls has no limit.
         NotAllJudged: The budget ended, or an answer was not in the cache, before all was judged.
     """
     with shown_progress() as show:
@@ -155,6 +156,12 @@ def _raise_unfinished(found: Sequence[tuple[str, Progress]]) -> None:
                 f"{progress.not_judged} not judged; run the same command to continue"
             )
             raise JudgeEndpointFailed(msg)
+        if stopped == "no_usage":
+            msg = (
+                f"the model of judge '{judge}' does not report its usage, so a budget cannot "
+                f"hold, {progress.not_judged} not judged; give --max-calls"
+            )
+            raise NoSpendingLimit(msg)
         if stopped and stopped != "budget":
             msg = (
                 f"the endpoint of judge '{judge}' refuses requests with {stopped}; "
@@ -166,7 +173,7 @@ def _raise_unfinished(found: Sequence[tuple[str, Progress]]) -> None:
     if left:
         msg = (
             f"the budget is spent, {left} not judged; the same command with a higher "
-            "--max-usd or --max-tokens continues from here"
+            "--max-usd, --max-tokens or --max-calls continues from here"
         )
         raise NotAllJudged(msg)
     if uncached:
@@ -179,6 +186,7 @@ def twins(location: str, path: Path, options: JudgingOptions, count: int, seed: 
 
     Raises:
         JudgeEndpointFailed: The endpoint refuses requests, or failed again and again.
+        NoSpendingLimit: The model does not count, and the number of calls has no limit.
         NotAllJudged: The budget ended, or an answer was not in the cache.
     """
     found = ask_twins(opened(location), usable_judges(path), options, count, seed)

@@ -122,7 +122,7 @@ def test_somebody_has_to_limit_the_cost(lake: Lake, judges: Path, server: ModelS
     unpriced = run(lake, judges, "--max-usd", 5)
 
     assert (without.returncode, unpriced.returncode) == (2, 2)
-    assert "give --max-usd or --max-tokens" in without.stderr
+    assert "give --max-usd or --max-tokens or --max-calls" in without.stderr
     assert "model 'rules-1' of judge 'nodes' has no price" in unpriced.stderr
     assert server.bodies == []
 

@@ -1,5 +1,6 @@
 """Asks a judge one question, as often as it votes, and makes a verdict of the votes."""
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -14,7 +15,7 @@ from tracegrade_judges.ask.vote import VoteRequest, VoteResult, vote
 from tracegrade_judges.calls.exchange import Conversation, Exchange
 from tracegrade_judges.calls.formats import FORMATS
 from tracegrade_judges.judge_file.load import ModelEndpoint
-from tracegrade_judges.judge_file.model import TOOLS, Judge
+from tracegrade_judges.judge_file.model import TOOLS, Judge, JudgeModel
 from tracegrade_judges.questions.build import JudgeQuestion, missing_inputs, readable_steps
 from tracegrade_judges.questions.runs import JudgedTurn, turns_of
 from tracegrade_judges.untrusted_text import new_nonce, quoted
@@ -225,7 +226,13 @@ def _conversation(session: JudgeSession, question: JudgeQuestion) -> Conversatio
         max_output_tokens=session.judge.model.max_output_tokens,
         timeout_secs=session.judge.model.timeout_secs,
         retries=session.judge.limits.retries,
+        settings=_class_settings(session.judge.model),
     )
+
+
+def _class_settings(model: JudgeModel) -> str:
+    """Return the class and its options as the judge file has them; empty without a class."""
+    return "" if model.class_ is None else json.dumps([model.class_, model.options])
 
 
 def _instructions(question: JudgeQuestion, nonce: str, *, cites_action: bool) -> str:

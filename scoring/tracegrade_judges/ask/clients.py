@@ -27,6 +27,9 @@ def silenced(provider: ProviderName) -> Iterator[None]:
     """
     module = PROVIDERS[provider].module
     import_module(module)
+    disabled = logging.root.manager.disable
+    if provider == "langchain":
+        logging.disable(logging.CRITICAL)  # a class may log by any name
     loggers = [logging.getLogger(name) for name in (module, *_HTTP_LOGGERS)]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
@@ -34,6 +37,7 @@ def silenced(provider: ProviderName) -> Iterator[None]:
     try:
         yield
     finally:
+        logging.disable(disabled)
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
 
@@ -69,4 +73,5 @@ def _anthropic(endpoint: ModelEndpoint, http: httpx2.AsyncClient) -> Model:
 _CLIENTS: Final[Mapping[ProviderName, Callable[[ModelEndpoint, httpx2.AsyncClient], Model]]] = {
     "openai": _openai,
     "anthropic": _anthropic,
+    "langchain": _openai,
 }

@@ -134,7 +134,7 @@ def _refuse_equal_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _settings(judge: Judge, seed: int | None) -> ModelSettings:
     settings = ModelSettings(max_tokens=judge.model.max_output_tokens, parallel_tool_calls=False)
-    if judge.model.temperature is not None:
+    if judge.model.temperature is not None and judge.model.class_ is None:
         settings["temperature"] = judge.model.temperature
     if seed is not None and PROVIDERS[judge.model.provider].takes_seed:
         settings["seed"] = seed

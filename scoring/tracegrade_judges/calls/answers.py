@@ -52,12 +52,27 @@ def clean_json(text: str, redactor: Redactor) -> str:
     A key that stands twice is kept twice: it is not for the reader to choose one.
     """
     try:
-        pairs = json.loads(text, object_pairs_hook=Pairs)
+        pairs = parsed_pairs(text)
     except (ValueError, RecursionError):
         return redactor.redact_text(text)
     texts = list(_texts(pairs))
     clean = iter(redactor.redact_texts(texts))
     return _dumped(pairs, clean)
+
+
+def parsed_pairs(text: str) -> Any:
+    """Return JSON whose objects keep equal keys.
+
+    Raises:
+        RecursionError: It is nested too deeply.
+        ValueError: It is not JSON.
+    """
+    return json.loads(text, object_pairs_hook=Pairs)
+
+
+def json_of(value: Any) -> str:
+    """Return a value of `parsed_pairs` as JSON, equal keys included."""
+    return _dumped(value, iter(list(_texts(value))))
 
 
 def _texts(value: Any) -> list[str]:

@@ -29,9 +29,16 @@ class CachedCall(NamedTuple):
     cost_usd: float | None
 
 
-def request_key(body: bytes, nonce: str) -> str:
-    """Return the key that equal requests share, regardless of their nonce."""
-    return hashlib.sha256(body.replace(nonce.encode(), NONCE_IN_KEYS.encode())).hexdigest()
+def request_key(body: bytes, nonce: str, settings: str = "") -> str:
+    """Return the key that equal requests share, regardless of their nonce.
+
+    Args:
+        body: As it is sent.
+        nonce: The nonce of its conversation.
+        settings: What decides on the answer and is not in the body.
+    """
+    plain = body.replace(nonce.encode(), NONCE_IN_KEYS.encode())
+    return hashlib.sha256(settings.encode() + plain).hexdigest()
 
 
 class CallCache:

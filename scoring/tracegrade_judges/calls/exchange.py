@@ -9,15 +9,16 @@ import asyncio
 import time
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from typing import Final, NamedTuple
+from typing import Final
 
 import httpx2
 
 from tracegrade_collector.redact.redaction import Redactor
-from tracegrade_judges.calls.answers import MAX_BYTES, CompletionRequest, JudgeAnswer
+from tracegrade_judges.calls.answers import CompletionRequest, JudgeAnswer
 from tracegrade_judges.calls.cache import CachedCall, CallCache, request_key
 from tracegrade_judges.calls.formats import WireFormat
 from tracegrade_judges.calls.pace import ConcurrencyLimit
+from tracegrade_judges.calls.sending import AnswerTooLong, ModelFailed, Sender, SentAnswer
 from tracegrade_judges.calls.spending import Amount, JudgeSpending
 from tracegrade_queries.costs.answer_cost import TokenCounts
 
@@ -26,11 +27,10 @@ MAX_TRIES: Final = 6
 RETRIED: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 FATAL: Final = frozenset({301, 302, 303, 307, 308, 401, 402, 403, 404, 405})
 """No other request would fare better."""
-HEADERS: Final = frozenset({"content-type", "accept", "user-agent"})
-"""Sent of every request."""
 ENDPOINT_FAILED: Final = "endpoint_failed"
 RATE_LIMITED: Final = "rate_limited"
 REFUSED: Final = "request_refused"
+MODEL_FAILED: Final = "model_failed"
 TIMEOUT: Final = "timeout"
 TOO_LONG: Final = "answer_too_long"
 UNREADABLE: Final = "unreadable"
@@ -39,6 +39,10 @@ UNREADABLE: Final = "unreadable"
 
 class NotCached(Exception):
     """The answer is not in the lake, and requests are not allowed."""
+
+
+class UsageNotReported(Exception):
+    """A model does not count its tokens, so that only a number of calls can limit it."""
 
 
 class EndpointRefuses(Exception):
@@ -87,12 +91,8 @@ class Conversation:
     """Answered so far, in order."""
     failure: Exception | None = None
     """Why a request failed: the library wraps the exception."""
-
-
-class _Answered(NamedTuple):
-    status: int
-    body: bytes
-    retry_after: str | None
+    settings: str = ""
+    """What decides on the model's answers and is not in the requests; no secret."""
 
 
 class Exchange:
@@ -104,6 +104,7 @@ class Exchange:
         spending: JudgeSpending,
         pace: ConcurrencyLimit,
         redactor: Redactor,
+        sender: Sender,
         *,
         offline: bool,
     ) -> None:
@@ -113,11 +114,11 @@ class Exchange:
         self._pace = pace
         self._redactor = redactor
         self._offline = offline
-        self._client = httpx2.AsyncClient(follow_redirects=False, timeout=None)
+        self._sender = sender
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        await self._sender.close()
 
     async def answer(self, conversation: Conversation, request: httpx2.Request) -> str:
         """Return the answer to a request.
@@ -128,9 +129,10 @@ class Exchange:
             EndpointRefuses: No request will be answered.
             NotCached: It is not stored, and requests are not allowed.
             TooManyFailures: The endpoint failed again and again.
+            UsageNotReported: The model does not count, and the number of calls has no limit.
         """
         body = request.content
-        key = request_key(body, conversation.nonce)
+        key = request_key(body, conversation.nonce, conversation.settings)
         call = self.cache.find(conversation.trajectory_id, key)
         if call is None:
             if self._offline:
@@ -164,6 +166,9 @@ class Exchange:
             prompt_version=conversation.prompt_version,
             seconds=time.monotonic() - began,
         )
+        must_count = not conversation.wire.always_counts and self.spending.most_calls is None
+        if counts is None and must_count:
+            raise UsageNotReported
         return call
 
     async def _send_until_answered(
@@ -204,7 +209,14 @@ class Exchange:
         self, conversation: Conversation, request: httpx2.Request, tries: int
     ) -> JudgeAnswer:
         try:
-            answered = await self._sent(request, conversation)
+            async with asyncio.timeout(conversation.timeout_secs):
+                answered = await self._sender.send(request, conversation.wire.headers)
+        except AnswerTooLong:
+            raise CallFailed(TOO_LONG) from None
+        except ModelFailed as failed:
+            self._pace.failed(1, retry_after=0, slower=False)
+            code = f"{MODEL_FAILED}: {failed}"
+            raise CallFailed(code) from None
         except (httpx2.ConnectError, httpx2.ConnectTimeout):
             self._pace.failed(tries, slower=False)
             raise _Again(ENDPOINT_FAILED, is_billed=False) from None
@@ -221,21 +233,7 @@ class Exchange:
             raise _Again(UNREADABLE)
         return answer
 
-    async def _sent(self, request: httpx2.Request, conversation: Conversation) -> _Answered:
-        sent = HEADERS | conversation.wire.headers
-        headers = {name: value for name, value in request.headers.items() if name in sent}
-        async with asyncio.timeout(conversation.timeout_secs):
-            async with self._client.stream(
-                "POST", str(request.url), headers=headers, content=request.content
-            ) as response:
-                body = b""
-                async for part in response.aiter_bytes():
-                    body += part
-                    if len(body) > MAX_BYTES:
-                        raise CallFailed(TOO_LONG)
-                return _Answered(response.status_code, body, response.headers.get("retry-after"))
-
-    def _refused(self, answered: _Answered, tries: int) -> None:
+    def _refused(self, answered: SentAnswer, tries: int) -> None:
         """Raise what a status other than 200 means."""
         if answered.status in FATAL:
             raise EndpointRefuses(answered.status)

@@ -18,6 +18,8 @@ class WireFormat(NamedTuple):
     """Sent in addition to those of every request; no other header of the client is sent."""
     unseen_tokens: int = 0
     """The most that the provider adds to the text of a request, and counts."""
+    always_counts: bool = True
+    """Whether an answer without a count is bounded by the tokens that its request allows."""
 
 
 FORMATS: Final[Mapping[ProviderName, WireFormat]] = {
@@ -26,5 +28,8 @@ FORMATS: Final[Mapping[ProviderName, WireFormat]] = {
         read_message,
         frozenset({"authorization", "x-api-key", "anthropic-version", "anthropic-beta"}),
         unseen_tokens=1_000,  # a request with tools gets instructions of a few hundred tokens
+    ),
+    "langchain": WireFormat(
+        read_completion, frozenset(), unseen_tokens=1_000, always_counts=False
     ),
 }

@@ -23,10 +23,16 @@ class Amount(NamedTuple):
 
     tokens: int = 0
     cost: int = 0
+    calls: int = 0
+    """Requests that may be billed."""
 
     def plus(self, other: "Amount", times: int = 1) -> "Amount":
         """Return the sum of both amounts, the other multiplied by a number."""
-        return Amount(self.tokens + times * other.tokens, self.cost + times * other.cost)
+        return Amount(
+            self.tokens + times * other.tokens,
+            self.cost + times * other.cost,
+            self.calls + times * other.calls,
+        )
 
     @property
     def usd(self) -> float:
@@ -39,6 +45,7 @@ class SpendingLimits(NamedTuple):
 
     max_usd: float | None = None
     max_tokens: int | None = None
+    max_calls: int | None = None
 
 
 class JudgeSpending:
@@ -51,20 +58,21 @@ class JudgeSpending:
         self._reserved = Amount()
         self._most_cost = None if limits.max_usd is None else int(limits.max_usd * PER_USD)
         self._most_tokens = limits.max_tokens
+        self.most_calls = limits.max_calls
         self._settled = asyncio.Condition()
 
     def bound(self, most: TokenCounts) -> Amount:
         """Return the most that a request can take, by the most tokens that it reads and writes."""
         if self.price is None:
-            return Amount(most.total)
+            return Amount(most.total, 0, 1)
         dearest_in = max(self.price.input, self.price.cache_read, self.price.cache_write)
         dearest_out = max(self.price.output, self.price.reasoning)
-        return Amount(most.total, most.input * dearest_in + most.output * dearest_out)
+        return Amount(most.total, most.input * dearest_in + most.output * dearest_out, 1)
 
     def cost(self, counts: TokenCounts) -> Amount:
         """Return what an answer took."""
         cost = 0 if self.price is None else cost_of(self.price, counts)
-        return Amount(counts.total, cost)
+        return Amount(counts.total, cost, 1)
 
     async def reserve(self, amount: Amount) -> None:
         """Set an amount aside; waits while requests under way may give some back.
@@ -87,6 +95,7 @@ class JudgeSpending:
             self._settled.notify_all()
 
     def _fits(self, amount: Amount) -> bool:
-        return (self._most_tokens is None or amount.tokens <= self._most_tokens) and (
-            self._most_cost is None or amount.cost <= self._most_cost
+        limits = (self._most_tokens, self._most_cost, self.most_calls)
+        return all(
+            most is None or spent <= most for spent, most in zip(amount, limits, strict=True)
         )

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from pydantic import BaseModel
 
 from tracegrade_judges.errors import JudgeFileInvalid, JudgeFileUnreadable
+from tracegrade_judges.judge_file.chat_classes import ChatClassUnusable, chat_class
 from tracegrade_judges.judge_file.model import (
     Judge,
     JudgeFile,
@@ -149,7 +150,7 @@ def _documents(
 
 
 def _clients(source: SourceFile, file: JudgeFile) -> Iterator[Problem]:
-    """Yield the judges of providers whose client is not installed."""
+    """Yield the judges of providers whose client, or class, is not installed."""
     for name, judge in file.judges.items():
         provider = PROVIDERS[judge.model.provider]
         if not provider.is_installed:
@@ -160,3 +161,10 @@ def _clients(source: SourceFile, file: JudgeFile) -> Iterator[Problem]:
             yield source.problem(
                 ("judges", name, "model"), fact, f"pip install 'tracegrade[{provider.extra}]'"
             )
+        elif judge.model.class_:
+            try:
+                chat_class(judge.model.class_)
+            except ChatClassUnusable as unusable:
+                fact = f"judge '{name}' has no model: {unusable}"
+                way_out = "install its package, or give PACKAGE:NAME of a chat model"
+                yield source.problem(("judges", name, "model", "class"), fact, way_out)

@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from tracegrade_judges.judge_file.providers import PROVIDERS, ProviderName
 
@@ -20,6 +20,10 @@ AsksAbout = Literal["sub_goal", "success", "planning", "served"]
 """The subjects that a judge can decide."""
 Name = Annotated[str, Field(min_length=1)]
 JudgeName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+_CHAT_CLASS: Final = r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$"
+_OF_CLASSES: Final = ("class_", "options")
+_SECRET: Final = re.compile(r"(key|token|secret|password|credentials)$", re.IGNORECASE)
+"""Names of options that hold a secret."""
 _VARIABLE: Final = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -48,6 +52,24 @@ def _only_a_variable(text: str) -> str:
     return text
 
 
+def _refuse_keys(options: object) -> None:
+    """Refuse options that hold a key as plain text.
+
+    Raises:
+        ValueError: One does; the message names it, never its value.
+    """
+    if isinstance(options, list):
+        for each in options:
+            _refuse_keys(each)
+    if not isinstance(options, dict):
+        return
+    for name, value in options.items():
+        if _SECRET.search(name) and isinstance(value, str) and not is_variable(value):
+            msg = f"option {name} contains a key; give $NAME, the variable that holds it"
+            raise ValueError(msg)
+        _refuse_keys(value)
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
@@ -62,11 +84,21 @@ class JudgeModel(_Strict):
     """The model to ask, and its endpoint."""
 
     provider: ProviderName = "openai"
-    """`openai`: any OpenAI-compatible endpoint; `anthropic`: Anthropic's Messages API."""
+    """`openai`: any OpenAI-compatible endpoint; `anthropic`: Anthropic's Messages API;
+    `langchain`: any chat model of LangChain.
+    """
+    class_: Annotated[str, Field(pattern=_CHAT_CLASS)] | None = Field(None, alias="class")
+    """PACKAGE:NAME of the `BaseChatModel`; with `provider: langchain` alone."""
+    options: dict[Name, JsonValue] = Field(default_factory=dict)
+    """What that class is made with, such as `model` and `temperature`; a text `$NAME` is a
+    variable of the environment, and a key must be one.
+    """
     base_url: Annotated[str, AfterValidator(_endpoint)] | None = None
     """`$NAME` is a variable of the environment; None: `$OPENAI_BASE_URL`, or Anthropic's own."""
     name: Name
-    """As the endpoint names it, or `$NAME`."""
+    """As the endpoint names it, or `$NAME`. With `provider: langchain` it names the model in
+    verdicts and prices only; the class gets its own from `options`.
+    """
     api_key: Annotated[str, AfterValidator(_only_a_variable)] | None = None
     """The variable that holds the key, if one is needed; None: `$OPENAI_API_KEY`, or
     `$ANTHROPIC_API_KEY`."""
@@ -76,6 +108,24 @@ class JudgeModel(_Strict):
     """Each vote adds 1 to it. None: for endpoints that refuse a seed; Anthropic's takes none."""
     max_output_tokens: Annotated[int, Field(ge=50, le=32_000)] = 800
     timeout_secs: Annotated[float, Field(gt=0, le=600)] = 60
+
+    @model_validator(mode="after")
+    def _fits_its_provider(self) -> Self:
+        of_class = self.provider == "langchain"
+        if of_class and self.class_ is None:
+            msg = "provider langchain needs class; give PACKAGE:NAME"
+            raise ValueError(msg)
+        others = ("base_url", "api_key", "temperature", "seed") if of_class else _OF_CLASSES
+        for key in others:
+            if key in self.model_fields_set:
+                way_out = "give it in options" if of_class else "remove it"
+                msg = f"{key.rstrip('_')} is of no use with provider {self.provider}; {way_out}"
+                raise ValueError(msg)
+        if "max_retries" in self.options:
+            msg = "max_retries is always 0, since limits.retries counts; remove it"
+            raise ValueError(msg)
+        _refuse_keys(self.options)
+        return self
 
 
 class JudgeLimits(_Strict):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Final, Literal, NamedTuple
 
-ProviderName = Literal["openai", "anthropic"]
+ProviderName = Literal["openai", "anthropic", "langchain"]
 
 
 class Provider(NamedTuple):
@@ -17,6 +17,7 @@ class Provider(NamedTuple):
     base_url: str
     """Unless the file says another; `$NAME` is a variable of the environment."""
     api_key: str
+    """The variable unless the file names another; empty for a provider that takes none."""
     takes_seed: bool
     """Whether two requests that differ in their seed alone can be answered differently."""
 
@@ -33,6 +34,13 @@ PROVIDERS: Final[Mapping[ProviderName, Provider]] = {
         "judge-anthropic",
         "https://api.anthropic.com",
         "$ANTHROPIC_API_KEY",
+        takes_seed=False,
+    ),
+    "langchain": Provider(
+        "langchain_core",
+        "judge-langchain",
+        "http://langchain.invalid/v1",  # no request goes there: the class sends them
+        "",
         takes_seed=False,
     ),
 }

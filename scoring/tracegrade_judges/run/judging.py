@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Final
 
 from tracegrade_judges.ask.ask import ERROR, JudgeSession, JudgeVerdict, ask
-from tracegrade_judges.calls.exchange import EndpointRefuses, NotCached
+from tracegrade_judges.calls.exchange import EndpointRefuses, NotCached, UsageNotReported
 from tracegrade_judges.calls.pace import TooManyFailures
 from tracegrade_judges.calls.spending import BudgetSpent
 from tracegrade_judges.questions.build import JudgeQuestion
@@ -28,7 +28,7 @@ class Progress:
     not_judged: int = 0
     """Left when the budget was spent or the endpoint failed."""
     stopped_by: str | None = None
-    """Reason: `budget`, or the fault of the endpoint."""
+    """Reason: `budget`, `no_usage`, or the fault of the endpoint."""
     models: set[str] = field(default_factory=set)
     """Models of the agents that were judged."""
 
@@ -121,5 +121,7 @@ async def _verdict(
         progress.stopped_by = f"status {refused.status}"
     except TooManyFailures:
         progress.stopped_by = "failures"
+    except UsageNotReported:
+        progress.stopped_by = "no_usage"
     progress.not_judged += 1
     return None

@@ -13,9 +13,12 @@ from tracegrade_judges.ask.ask import JudgeSession
 from tracegrade_judges.ask.clients import silenced
 from tracegrade_judges.calls.cache import CallCache
 from tracegrade_judges.calls.exchange import Exchange
+from tracegrade_judges.calls.langchain_sender import LangChainSender
 from tracegrade_judges.calls.pace import ConcurrencyLimit
+from tracegrade_judges.calls.sending import HttpSender, Sender
 from tracegrade_judges.calls.spending import JudgeSpending, SpendingLimits
 from tracegrade_judges.errors import JudgeFileInvalid, NoSpendingLimit, NothingToJudge
+from tracegrade_judges.judge_file.chat_classes import bounds_answers, chat_model
 from tracegrade_judges.judge_file.load import LoadedJudges, endpoint_of
 from tracegrade_judges.judge_file.model import Judge
 from tracegrade_judges.layer import JUDGES
@@ -130,7 +133,8 @@ def _session_of(
 
     Raises:
         JudgeFileInvalid: A variable that the judge file names is not set.
-        NoSpendingLimit: The budget is in US dollars and the model has no price.
+        NoSpendingLimit: The budget is in US dollars and the model has no price, or nothing limits
+            the answers of its class.
     """
     endpoint = endpoint_of(name, judge.model, offline=options.offline)
     price = price_of(opened.prices, endpoint.model)
@@ -145,6 +149,26 @@ def _session_of(
         JudgeSpending(options.limits, price),
         ConcurrencyLimit(options.jobs),
         opened.redactor,
+        _sender_of(name, judge, options),
         offline=options.offline,
     )
     return JudgeSession(judge, endpoint, exchange)
+
+
+def _sender_of(name: str, judge: Judge, options: JudgingOptions) -> Sender:
+    """Return what sends a judge's requests; a class is only made if requests are allowed.
+
+    Raises:
+        JudgeFileInvalid: The class refuses its options, or a variable is not set.
+        NoSpendingLimit: Nothing limits what the class answers.
+    """
+    if judge.model.class_ is None or options.offline:
+        return HttpSender()
+    model = chat_model(name, judge.model)
+    if options.limits.max_calls is None and not bounds_answers(model):
+        msg = (
+            f"class {judge.model.class_} of judge '{name}' takes no limit for its answers, so a "
+            "budget cannot hold; give --max-calls"
+        )
+        raise NoSpendingLimit(msg)
+    return LangChainSender(model)
