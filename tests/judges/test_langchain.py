@@ -98,7 +98,7 @@ def test_a_class_that_calls_tools_counts_against_the_budget(
     HonestChatModel.handlers.clear()
     file = class_file(tmp_path, HONEST, api_key="$CHAT_KEY")
 
-    ended = run(lake, file, "--max-tokens", 20_000)
+    ended = run(lake, file, "--max-tokens", 6_000)
     rest = run(lake, file, "--max-tokens", 1_000_000)
     langsmith_utils.get_env_var.cache_clear()
 
