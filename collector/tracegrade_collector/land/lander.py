@@ -20,7 +20,13 @@ from tracegrade_collector.land import landed_rows
 from tracegrade_collector.land.background_writer import run_in_background
 from tracegrade_collector.land.dead_letters import DeadLetters, RefusedItems
 from tracegrade_collector.land.landed_rows import LandedRows
-from tracegrade_collector.land.lander_deaths import Deaths
+from tracegrade_collector.land.lander_deaths import (
+    DEATHS_BEFORE_ALONE,
+    DEATHS_BEFORE_REQUESTS,
+    MOST_DEATHS,
+    Deaths,
+    name_of_request,
+)
 from tracegrade_collector.land.quarantine import Quarantine
 from tracegrade_collector.log.ledger import Ledger, Totals
 from tracegrade_collector.log.wal import (
@@ -42,6 +48,8 @@ from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Owner, StagedFile, Table
 from tracegrade_lake.crash_points import reach
 
 MAX_PIECE_BYTES = 16 << 20  # of damage in one file of the quarantine
+MOST_AFTER_DEATH = 256  # segments a round; the next death undoes no more
+MOST_IN_GROUP = 64  # segments in flight at a time after a death
 
 logger = logging.getLogger(__name__)
 
@@ -295,9 +303,9 @@ class Lander:
         self._stage(waiting[:count])
 
     @property
-    def is_full(self) -> bool:
-        """Whether as much is staged as one commit may land."""
-        return self._staged_bytes >= self._max_round_bytes
+    def cannot_wait(self) -> bool:
+        """Whether as much is staged as one commit may land, or a lander died over what waits."""
+        return self._staged_bytes >= self._max_round_bytes or self._deaths.any
 
     def land_round(self) -> bool:
         """Land the oldest sealed segments, as many as fit; return whether there were any."""
@@ -320,11 +328,14 @@ class Lander:
         return [each for each in self._folder.sealed_segments() if [each] > self._staged[-1:]]
 
     def _stage(self, segments: Sequence[Path]) -> None:
+        """Stage segments; after a death only some, so that the next death does not undo much."""
+        if self._deaths.any:
+            segments = segments[: max(0, MOST_AFTER_DEATH - len(self._staged))]
         if not segments:
             return
         if self._deaths.any:
-            for segment in segments:
-                self._stage_alone(segment)
+            for group in self._groups(segments):
+                self._stage_group(group)
         else:
             self._deaths.in_flight(each.name for each in [*self._staged, *segments])
             self._stage_batches(segments)
@@ -336,20 +347,35 @@ class Lander:
             for lander in self._signals:
                 lander.stage(batch)
 
-    def _stage_alone(self, segment: Path) -> None:
-        """Stage a segment with nothing else in flight, since a lander died over some segment."""
-        if self._deaths.kills(segment.name):
-            self._stage_one_by_one(segment)
+    def _groups(self, segments: Sequence[Path]) -> Iterator[list[Path]]:
+        """Yield a few segments at a time; each over which two landers died alone."""
+        group: list[Path] = []
+        for segment in segments:
+            is_alone = self._deaths.count(segment.name) >= DEATHS_BEFORE_ALONE
+            if group and (is_alone or len(group) == MOST_IN_GROUP):
+                yield group
+                group = []
+            group.append(segment)
+            if is_alone:
+                yield group
+                group = []
+        if group:
+            yield group
+
+    def _stage_group(self, group: Sequence[Path]) -> None:
+        """Stage segments with nothing else in flight, since a lander died over some segment."""
+        if self._deaths.count(group[0].name) >= DEATHS_BEFORE_REQUESTS:
+            self._stage_one_by_one(group[0])
             return
-        self._deaths.in_flight([segment.name])
-        self._stage_batches([segment])
+        self._deaths.in_flight(each.name for each in group)
+        self._stage_batches(group)
         self._wait_until_written()
 
     def _stage_one_by_one(self, segment: Path) -> None:
         """Stage each request of a segment alone; set aside those that end landers."""
         for logged in self._records([segment]):
-            name = f"{segment.name}#{logged.seq}"
-            if self._deaths.kills(name):
+            name = name_of_request(segment.name, logged.seq)
+            if self._deaths.count(name) >= MOST_DEATHS:
                 for lander in self._signals:
                     lander.set_aside(logged)
                 continue
@@ -375,8 +401,8 @@ class Lander:
         newest.pass_over(last_seq)  # numbers of a write that failed, which no record has
         reach("round_committed")
         self._folder.remove(self._staged)
+        self._deaths.landed(self._staged[-1].name)
         self._staged, self._staged_bytes = [], 0
-        self._deaths.landed()
         give_back()
 
     def _batches(self, segments: Sequence[Path]) -> Iterator[list[Logged]]:

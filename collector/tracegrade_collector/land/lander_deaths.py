@@ -1,9 +1,10 @@
 """Notes the requests in flight when a lander died, so that one request cannot block all others.
 
 `wal/<collector id>/landing.json` names the work in flight, and how often landers died during it. A
-first death makes the next lander take one segment at a time. A segment during which two died is
-landed request by request. A request during which two died, alone in flight, causes the deaths. The
-cause does not matter: a `kill -9` never hits one request twice.
+first death makes the next lander take the segments in small groups, and commit after a few. A
+segment during which two died is landed alone, and request by request after the third. A request
+during which two died, alone in flight, causes the deaths. The cause does not matter: a `kill -9`
+never hits one request twice.
 """
 
 import json
@@ -17,6 +18,13 @@ from typing import Any, Final
 from tracegrade_collector.log.wal_folder import LANDING_NAME
 
 MOST_DEATHS: Final = 2
+"""Over one request, alone in flight, before it is set aside."""
+
+DEATHS_BEFORE_ALONE: Final = 2
+"""Over a segment, before it is landed without others."""
+
+DEATHS_BEFORE_REQUESTS: Final = 3
+"""Over a segment, before its requests are landed one by one."""
 
 
 class Deaths:
@@ -37,9 +45,9 @@ class Deaths:
         """Whether a lander died over something that has not landed yet."""
         return bool(self._counts)
 
-    def kills(self, name: str) -> bool:
-        """Return whether landers died over this as often as may be."""
-        return self._counts[name] >= MOST_DEATHS
+    def count(self, name: str) -> int:
+        """Return how many landers died over this segment or request."""
+        return self._counts[name]
 
     def in_flight(self, names: Iterable[str]) -> None:
         """Note the work that begins now."""
@@ -51,9 +59,10 @@ class Deaths:
         self._in_flight = []
         self._write()
 
-    def landed(self) -> None:
-        """Forget the deaths of landed work, which is all that could be in flight."""
-        self._counts.clear()
+    def landed(self, segment: str) -> None:
+        """Forget the deaths over segments up to this one, which have landed."""
+        for name in [each for each in self._counts if segment_of(each) <= segment]:
+            del self._counts[name]
         self.over()
 
     def _write(self) -> None:
@@ -64,6 +73,16 @@ class Deaths:
         with open(descriptor, "w") as file:
             json.dump(content, file)
         os.replace(scratch, self._path)
+
+
+def name_of_request(segment: str, seq: int) -> str:
+    """Return how the file names one request of a segment."""
+    return f"{segment}#{seq}"
+
+
+def segment_of(name: str) -> str:
+    """Return the name of the segment in which this work is."""
+    return name.partition("#")[0]
 
 
 def deaths_of(folder: Path) -> int:

@@ -83,7 +83,7 @@ class LandingLoop:
             self._fail(error)
 
     def _land(self, lander: Lander, now: float) -> None:
-        if now < self._next_round and not lander.is_full:
+        if now < self._next_round and not lander.cannot_wait:
             lander.stage_ahead()
         elif lander.land_round():
             self._next_round = now + self._config.land_every_secs

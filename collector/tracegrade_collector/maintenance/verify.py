@@ -323,7 +323,7 @@ def _add_logs(lake: Lake, report: VerificationReport, note: Callable[[str], None
         if deaths := deaths_of(path):
             report.notes.append(
                 f"log {folder.collector_id}: the lander died {deaths} times at the next requests; "
-                "after the second time it lands request by request"
+                "after the third time it lands request by request"
             )
         with suppress(FileNotFoundError):
             for segment in folder.segments():

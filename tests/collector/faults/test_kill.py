@@ -44,6 +44,7 @@ LONGEST_START_SECS = 0.4
 LONGEST_RECEIPT_SECS = 0.3  # after the first answer; the lander is still starting
 LONGEST_LANDING_SECS = 0.2  # after the first commit; a few rounds
 COMPACT_EVERY_SECS = 1.0
+LOGGED_CHARACTERS = 10_000
 ARMED_SECS = 1.5  # a point that is not reached by then is left
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
@@ -55,6 +56,7 @@ class Lives:
     def __init__(self, lake: Path, port: int) -> None:
         self.lake = Lake.create(lake)
         self._port = port
+        self._log = lake.with_suffix(".log")
         self.processes: subprocess.Popen[bytes] | None = None
         self._read: set[str] = set()
 
@@ -64,13 +66,24 @@ class Lives:
             return
         options = {f"TRACEGRADE_COLLECTOR_{name.upper()}": str(OFTEN[name]) for name in OFTEN}
         flags = [f"--lake={self.lake.root}", f"--http=127.0.0.1:{self._port}", "--grpc=off"]
-        self.processes = subprocess.Popen(
-            [*COMMAND, *flags],
-            env=os.environ | options | {VARIABLE: crash_at},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        with self._log.open("ab") as log:
+            self.processes = subprocess.Popen(
+                [*COMMAND, *flags],
+                env=os.environ | options | {VARIABLE: crash_at},
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def wait_until(self, condition: Callable[[], bool]) -> None:
+        """Return as soon as the condition holds; fail with what was logged if it never does."""
+        assert self.processes
+        deadline = time.monotonic() + PATIENCE_SECS
+        while not condition():
+            logged = self._log.read_text(errors="replace")[-LOGGED_CHARACTERS:]
+            assert self.processes.poll() is None, f"the collector ended by itself: {logged}"
+            assert time.monotonic() < deadline, f"waited in vain: {logged}"
+            time.sleep(0.02)
 
     def kill(self) -> None:
         """End all processes without notice."""
@@ -101,6 +114,8 @@ class Lives:
     def check(self) -> None:
         """Each table is readable, by our reader and by the Delta library; all is accounted for."""
         for table in self.lake.tables():
+            if self.lake.version(table) is None:
+                continue  # killed between the folder of the log and its first entry
             delta = DeltaTable(str(self.lake.root / table))
             files = self.lake.files(table, delta.version())
             assert sorted(uri.removeprefix("file://") for uri in delta.file_uris()) == files
@@ -182,11 +197,11 @@ def kill_at_a_moment(lives: Lives, client: Client, moments: random.Random) -> st
         time.sleep(moments.uniform(0, LONGEST_START_SECS))
     elif stage == "receiving":
         before = len(client.acknowledged)
-        wait_until(lambda: len(client.acknowledged) > before)
+        lives.wait_until(lambda: len(client.acknowledged) > before)
         time.sleep(moments.uniform(0, LONGEST_RECEIPT_SECS))
     else:
         rows = lives.row_count()
-        wait_until(lambda: lives.row_count() > rows)
+        lives.wait_until(lambda: lives.row_count() > rows)
         time.sleep(moments.uniform(0, LONGEST_LANDING_SECS))
     victim = moments.choice(["all", "receiver", "lander"])
     landers = lives.lander_pids()

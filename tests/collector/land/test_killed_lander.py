@@ -10,7 +10,7 @@ import pytest
 from tests.collector.running import Collector, collecting, landed, trace_body, trace_request
 from tests.waiting import wait_until
 
-from tracegrade_collector.land.lander_deaths import MOST_DEATHS
+from tracegrade_collector.land.lander_deaths import DEATHS_BEFORE_REQUESTS, MOST_DEATHS
 from tracegrade_collector.log.wal_folder import LANDING_NAME
 from tracegrade_collector.maintenance.verify import verify
 from tracegrade_lake import Lake
@@ -44,8 +44,8 @@ def test_a_request_over_which_landers_die_keeps_no_other_from_landing(tmp_path: 
     with collecting(tmp_path, max_segment_age_secs=3, land_every_secs=0.1) as collector:
         for body in (trace_body(1), trace_request(*SPANS).SerializeToString(), trace_body(2)):
             assert collector.post("/v1/traces", body).status == 200
-        for end in (".wal", "#2"):
-            for deaths in range(MOST_DEATHS):
+        for end, most in ((".wal", DEATHS_BEFORE_REQUESTS), ("#2", MOST_DEATHS)):
+            for deaths in range(most):
                 kill_lander(collector, end, deaths)
         answer = collector.request("GET", "/readyz")
         assert (answer.status, b"the lander died" in answer.body) == (503, True)
