@@ -100,6 +100,14 @@ def one_pass(load: Workload, spans: float, before: float, slots: int) -> Pass:
     return Pass(secs, cpu_secs, len(built) + len(scored), rewriting, looking)
 
 
+def replaced_tb(load: Workload, runs: int) -> float:
+    """Return the terabytes of files that a day's runs replace; each rewrites its whole date."""
+    found = spans_of_runs(runs)
+    rewritten = sum(sum(found[:number]) for number in range(runs))
+    of_steps = rewritten * m("steps a span") * m("a step")
+    return (of_steps + rewritten / load.spans_a_run * m("a trajectory")) / 1e12
+
+
 def tasks(rows: float, rows_of_bucket: float, us: float) -> list[float]:
     """Return the seconds that each bucket of some rows takes; one bucket runs twice."""
     count = max(1, math.ceil(rows / rows_of_bucket))
@@ -161,11 +169,12 @@ MEASURED: Final = {
     "commits to one store": Number(
         2.7, "a second", "16 writers, `docs/internals/measurements.md`, section Lake"
     ),
-    "commit every": Number(4, "seconds", "of a collector, by default"),
+    "commit every": Number(30, "seconds", "of a collector to a store, by default"),
     "memory of a slot": Number(3.5, "GB", "2.5 of the engine, [spark.md](spark.md)"),
 }
 
 ASSUMED: Final = {
+    "days replaced files are kept": Number(7, "", "for readers that began before, by default"),
     "busiest part": Number(2, "times the mean", "of a day's traffic, of runs of several a day"),
     "slow buckets": Number(0.1, "of all", "have long runs, or a busy machine"),
     "of a slow bucket": Number(2, "times the time", ""),
@@ -210,6 +219,10 @@ done by the driver: it reads the sources of a date's trajectories and scores. Th
   looking, here counted on one core.
 - Long agent runs cost more per span, but there are fewer of them to score.
 
+*Replaced files* are counted in the same way: each run rewrites all that its date had before.
+They are kept for readers that began earlier. Late spans and verdicts of earlier dates add the
+files of these dates.
+
 Two things are left out: the time in which the driver looks up ids among those of a date (for
 verdicts, of all dates), which takes seconds; and the driver's memory for one row of each trace.
 
@@ -253,6 +266,9 @@ def _one_day() -> str:
     runs = {load: SPANS / load.spans_a_run for load in LOADS}
     scored = {load: runs[load] * m("a trajectory") / 1e9 for load in LOADS}
     kept_tb = (landed + steps + scored[short]) * a("days kept") / 1e3
+    replaced = [
+        replaced_tb(short, each) * a("days replaced files are kept") for each in RUNS_A_DAY
+    ]
     handed = {load: runs[load] * (m("manifest") + m("outcome")) / 1e9 for load in LOADS}
     rows = {
         "spans a second, mean and busiest": f"{mean:,.0f}, {peak:,.0f}",
@@ -269,8 +285,16 @@ def _one_day() -> str:
         "steps": f"{steps:,.0f} GB",
         "trajectories, scores, evidence": f"{scored[short]:,.0f} GB, {scored[long]:,.0f} GB",
         f"all of {a('days kept'):g} days": f"{kept_tb:,.1f} TB",
+        "replaced files of a day, with 1, 4 and 24 runs a day": ", ".join(
+            f"{replaced_tb(short, each):,.1f} TB" for each in RUNS_A_DAY
+        ),
+        f"all of them that are kept, {a('days replaced files are kept'):g} days": ", ".join(
+            f"{each:,.1f} TB" for each in replaced
+        ),
         "CPU of workers": f"{_cost(passes[short])}, {_cost(passes[long])}",
-        "storage of what is kept": f"${kept_tb * 1e3 * a('store') / 30:,.0f}",
+        "storage of what is kept, with 1, 4 and 24 runs a day": ", ".join(
+            f"${(kept_tb + each) * 1e3 * a('store') / 30:,.0f}" for each in replaced
+        ),
     }
     lines = "".join(f"| {name} | {value} |\n" for name, value in rows.items())
     return (

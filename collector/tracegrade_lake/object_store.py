@@ -397,7 +397,9 @@ def store_fact(text: str) -> str:
     cause = re.search(r'message: "([^"]+)"|\b(TimedOut|timed out)\b', text)
     if cause:
         return (cause[1] or "no answer in time").lower()
-    return text.splitlines()[-1].rpartition("\x1b[0m")[2].strip() or "no answer"
+    sent = re.search(r"HTTP error: ([a-z ]+)$", text, re.MULTILINE)
+    last = sent[1] if sent else text.splitlines()[-1].rpartition("\x1b[0m")[2].strip()
+    return last if re.search(r"\w", last) else "no answer"
 
 
 def _without_keys(text: str) -> str:

@@ -12,6 +12,7 @@ import re
 import sys
 import tempfile
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -43,10 +44,16 @@ LANDINGS: Final = {4: HOURS * 900, 30: HOURS * 120}
 """A month's landings by the seconds between two."""
 
 
+@cache
+def lake_of_collector(url: str, state: Path) -> Lake:
+    """Return the lake, which a collector opens once."""
+    return Lake.create(url, state)
+
+
 def land_run(url: str, state: Path, number: int) -> None:
     """Land one run as a collector does."""
     request = histories.request("otel_genai", number, CALLS)
-    land(Lake.create(url, state), request, seq=number + 1)
+    land(lake_of_collector(url, state), request, seq=number + 1)
 
 
 def score_lake(url: str, state: Path) -> None:

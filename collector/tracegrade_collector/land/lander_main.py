@@ -27,9 +27,14 @@ from tracegrade_collector.log_lines import log_to_stderr
 from tracegrade_collector.rows.memory import use_one_allocator
 from tracegrade_lake import Lake
 from tracegrade_lake.errors import LakeError
+from tracegrade_lake.lake_root import lake_url
 from tracegrade_lake.locks import LANDER_LOCK_NAME, FolderLock
 
 POLL_SECS = 0.1  # listing a folder costs microseconds
+FOLDER_SECS = 4.0
+"""Between two commits to a folder, as a rule."""
+STORE_SECS = 30.0
+"""Between two commits to an object store, which charges each request."""
 FIRST_PAUSE_SECS = 0.5
 LONGEST_PAUSE_SECS = 30.0
 READ_BYTES = 1 << 16
@@ -61,6 +66,8 @@ class LandingLoop:
     def __init__(self, source: LogToLand, config: CollectorConfig) -> None:
         self._source = source
         self._config = config
+        usual_secs = FOLDER_SECS if lake_url(source.lake) is None else STORE_SECS
+        self._every_secs = config.land_every_secs or usual_secs
         self._lock: FolderLock | None = None
         self._lander: Lander | None = None
         self._next_round = 0.0
@@ -86,7 +93,7 @@ class LandingLoop:
         if now < self._next_round and not lander.cannot_wait:
             lander.stage_ahead()
         elif lander.land_round():
-            self._next_round = now + self._config.land_every_secs
+            self._next_round = now + self._every_secs
             self._pause_secs = FIRST_PAUSE_SECS
 
     def land_all(self) -> bool:

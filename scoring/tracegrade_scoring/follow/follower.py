@@ -38,6 +38,8 @@ TRY_SECS: Final = 0.2
 LANDING_SECS: Final = 30.0
 """Longest time that what was received takes to land, as a rule. So long after a trace's last
 record its next one may be on this machine and not in the lake."""
+STORE_LANDING_SECS: Final = 60.0
+"""The same for a lake on an object store, where landings are rarer."""
 
 
 class FollowOptions(NamedTuple):
@@ -186,7 +188,8 @@ class Follower:
 
     def _now_ns(self) -> int:
         """Return the time up to which all that was received has landed, as a rule."""
-        return time.time_ns() - int(LANDING_SECS * 1e9)
+        landing_secs = LANDING_SECS if self._lake.is_local else STORE_LANDING_SECS
+        return time.time_ns() - int(landing_secs * 1e9)
 
     def _progress(self, buckets: int, of: int) -> None:
         if self._stop.is_set and buckets < of:
