@@ -209,7 +209,11 @@ def _calls_of_scores(place: Place) -> Mapping[Path_, Sequence[Call]]:
         ],
         ("task", "run"): [(nothing,)],
         ("task", "share"): [("--lake", nothing, "--index", "0", "--of", "1")],
-        ("tasks", "check"): [(place / "tasks",), (nothing,)],
+        ("tasks", "check"): [
+            (place / "tasks",),
+            (nothing,),
+            (place / "tasks", "--try", of_scored[-1]),
+        ],
         ("tasks", "draft"): [("--lake", nothing), (*of_lake, "--agent", NAME)],
         ("tasks", "from"): [(file, "--map", NAME), (nothing,)],
         ("tasks", "schema"): [()],

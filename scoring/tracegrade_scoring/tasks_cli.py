@@ -5,12 +5,15 @@ Thin: what it does is imported only when it runs.
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tracegrade.terminal.visible import echo
 from tracegrade_scoring.rendering.options import LakeOption
+
+if TYPE_CHECKING:
+    from tracegrade_scoring.tasks import Specification
 
 tasks = typer.Typer(
     help="Check and write task files, which say what agents were expected to do.",
@@ -30,10 +33,22 @@ def check(
     files: Annotated[
         list[Path], typer.Argument(help="Task files, or folders of them.", metavar="FILE...")
     ],
+    try_: Annotated[
+        str | None,
+        typer.Option(
+            "--try",
+            help="Also score the newest traces of this lake by the files, and write nothing.",
+            metavar="LAKE",
+        ),
+    ] = None,
+    traces: Annotated[
+        int, typer.Option(min=1, max=5_000, help="The most traces for --try.")
+    ] = 200,
 ) -> None:
     """List every error, with its line and how to fix it; exit 1 if there is one.
 
-    Notes, such as a tool that no file declares, go to stderr and do not count.
+    Notes, such as a tool that no file declares, go to stderr and do not count. With --try, stdout
+    has for each task how many runs succeed by it, and what most often went wrong in the others.
     """
     from tracegrade_scoring.errors import TaskCheckFailed
     from tracegrade_scoring.rendering import words
@@ -49,6 +64,17 @@ def check(
     found = loaded.specification
     tasks_found = words.count(len(found.tasks), "task")
     echo(f"{tasks_found} and {words.count(len(found.tools), 'tool')} are well-formed", err=True)
+    if try_ is not None:
+        _try(found, try_, traces)
+
+
+def _try(specification: "Specification", lake: str, traces: int) -> None:
+    from tracegrade_queries.engine.connection import open_lake
+    from tracegrade_scoring.job.try_tasks import tried_lines, try_tasks
+
+    opened = open_lake(lake, partial(echo, err=True))
+    for line in tried_lines(try_tasks(opened, specification, traces)):
+        echo(line)
 
 
 @tasks.command("from")
