@@ -85,8 +85,8 @@ def _rows(con: duckdb.DuckDBPyConnection, sql: str, ids: Sequence[str]) -> pa.Ta
 
 def _tasks(con: duckdb.DuckDBPyConnection) -> Iterator[TriedTask]:
     reasons = {task: (text, runs) for task, text, runs in con.sql(_REASONS).fetchall()}
-    for row in con.sql(_RUNS).fetchall():
-        yield TriedTask(*row, *reasons.get(row[0], (None, 0)))
+    for task, runs, known, succeeded, tsa in con.sql(_RUNS).fetchall():
+        yield TriedTask(task, runs, known, succeeded, tsa, *reasons.get(task, (None, 0)))
 
 
 def tried_lines(tried: TriedTasks) -> Iterator[str]:
