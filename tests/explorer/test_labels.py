@@ -17,6 +17,7 @@ from httpx2 import Response
 from starlette.testclient import TestClient
 from tests.commands import tracegrade
 from tests.explorer.lakes import client, explorer, labeled_by_ann
+from tests.scoring.report.build import Tables, as_lake
 from tests.waiting import wait_until
 
 from tracegrade_collector.edge.address import Address
@@ -319,6 +320,23 @@ def test_start_page_says_how_many_runs_wait(lake: Lake) -> None:
     assert "drawn to measure a judge" in card["queues"][0]["text"]
     assert start.headers["location"].startswith(f"/runs/{second}?")
     assert not any("drawn" in each["text"] for each in after["queues"])
+
+
+def test_runs_that_no_rate_counts_do_not_wait(tmp_path: Path) -> None:
+    """Killed and additional runs are in the list of runs, but not in a queue."""
+    with closing(Tables()) as tables:
+        for kill_point in (None, "late", "several_runs"):
+            tables.scored(tables.run("1.0", task_id="pay", trial=1, kill_point=kill_point), "pay")
+        lake = as_lake(tables, tmp_path / "lake")
+    with labeled_by_ann(lake) as found:
+        web = client(found)
+        page = web.get("/queue?order=newest", follow_redirects=True).text
+        waiting = web.get("/now.json").json()["to_label"]["waiting"]
+        listed = web.get("/runs").text
+
+    assert waiting == 1
+    assert "1 left" in page
+    assert "3 of 3" in listed
 
 
 def test_a_queue_leads_from_one_run_to_the_next(web: TestClient, lake: Lake) -> None:

@@ -205,6 +205,28 @@ def test_releases_say_what_compare_says(web: TestClient, sample_lake: Lake) -> N
     assert web.get("/releases?base=1.0&candidate=9").status_code == 404
 
 
+def test_only_changes_beyond_chance_have_a_color(tmp_path: Path) -> None:
+    """Three attempts of three that now fail may be chance, four of four are not."""
+    with closing(Tables()) as tables:
+        for release in ("1.0", "1.1"):
+            for task, trials in (("pay", 4), ("read", 3)):
+                for trial in range(trials):
+                    run = tables.run(release, task_id=task, trial=trial, run_mode="live")
+                    tables.scored(run, task)
+                    tables.score(run, "success", float(release == "1.0"))
+        lake = as_lake(tables, tmp_path / "lake")
+    with closing(explorer(lake)) as found, closing(found.latest):
+        page = client(found).get("/releases?base=1.0&candidate=1.1").text
+    row = re.compile("<th scope=.row.><a [^>]*>(pay|read)</a>(.*?)</tr>", re.DOTALL)
+    tasks = dict(row.findall(page))
+
+    assert tasks.keys() == {"pay", "read"}
+    assert [("worse" in text, "may be chance" in text) for _, text in sorted(tasks.items())] == [
+        (True, False), (False, True),
+    ]  # fmt: skip
+    assert "<dt>Success</dt><dd>7 of 7 → 0 of 7" in page
+
+
 def test_releases_name_the_runs_that_broke(tmp_path: Path) -> None:
     """As links, in the answer and in the rows of tasks."""
     with closing(Tables()) as tables:

@@ -30,7 +30,7 @@ ENUM_LISTS: Final = ("models", "tools")
 INDEX_COLUMNS: Final = (
     *("seq", "trajectory_id", "date", "agent_name", "release", "task_id", "task_category"),
     *("run_mode", "outcome", "conversation_id", "failures", "dialects", "models", "tools"),
-    *("reason", "dimensions"),
+    *("reason", "killed", "dimensions"),
 )
 """Columns of `matching_runs` besides its own; planning with all of the index takes longer."""
 

@@ -1,5 +1,8 @@
 -- Unlabeled runs of a filter, in the order in which to label them.
 --
+-- Runs that were killed on purpose, or sent in addition to the run of their trial, are left out:
+-- no rate counts them, and people score what a kill left on its own page.
+--
 -- Reads:
 --   counted_verdicts
 --   matching_runs
@@ -47,7 +50,8 @@ FROM (
     WHERE subject = 'success' AND split_part(source, ':', 1) = 'human'
   ) AS people ON runs.trajectory_id = people.trajectory_id
   WHERE
-    NOT list_contains($labeled::VARCHAR[], runs.trajectory_id)  -- noqa: RF02
+    NOT runs.killed
+    AND NOT list_contains($labeled::VARCHAR[], runs.trajectory_id)  -- noqa: RF02
     AND coalesce(list_contains($sampled::VARCHAR[], runs.trajectory_id), TRUE)  -- noqa: RF02
 ) AS waiting
 ORDER BY waiting.place, waiting.seq

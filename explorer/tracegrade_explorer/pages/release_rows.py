@@ -75,7 +75,7 @@ class TaskRow(NamedTuple):
     change: str
     """Difference of success, in percentage points; '' without both values."""
     way: str
-    """better | worse | ''."""
+    """better | worse; '' if success did not change, or if the change may be chance."""
     remark: str
     failed_runs: tuple[str, ...]
     """Ids of the candidate's first failed runs."""
@@ -181,13 +181,15 @@ def _task(task: TaskChange, lists: _Lists) -> TaskRow:
         Sides(*map(words.number, (task.base_steps, task.candidate_steps))),
         lists.of("task", task.task_id),
         "" if change is None else words.difference(change, Scale.SHARE),
-        "" if not change else "better" if change > 0 else "worse",
+        "" if not change or not task.is_sure else "better" if change > 0 else "worse",
         _remark(task),
         task.failed_runs,
     )  # fmt: skip
 
 
 def _remark(task: TaskChange) -> str:
-    if not _is_of_both(task):
-        return "not run by both"
-    return "sub-goal completion says the opposite" if task.ranked_oppositely else ""
+    if task.ranked_oppositely:
+        return "sub-goal completion says the opposite"
+    if task.success_change and not task.is_sure:
+        return "may be chance"
+    return "" if _is_of_both(task) else "not run by both"
