@@ -24,6 +24,7 @@ EXPORTS: Final = {
     "opik-exports": "Opik",
     "braintrust-exports": "Braintrust",
     "datadog-exports": "Datadog",
+    "honeycomb-exports": "Honeycomb",
     "jaeger-tempo-exports": "Jaeger and Tempo",
     "tau2-results": "tau2-bench",
     "claude-code-exports": "Claude Code",

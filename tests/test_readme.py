@@ -73,6 +73,7 @@ FORMAT_NAMES = {
     "opik": "Opik",
     "braintrust": "Braintrust",
     "datadog": "Datadog",
+    "honeycomb": "Honeycomb",
     "verdicts": "verdicts",
     "claude-code": "Claude Code's sessions",
     "codex": "Codex's sessions",

@@ -30,6 +30,7 @@ from tracegrade_collector.importing.formats import (
 from tracegrade_collector.importing.formats.peers import (
     braintrust_format,
     datadog_format,
+    honeycomb_format,
     opik_format,
     weave_format,
 )
@@ -125,6 +126,11 @@ FORMATS: Final = (
     ),
     ImportFormat(
         "datadog", lambda sample: datadog_format.fits(sample.record), datadog_format.read
+    ),
+    ImportFormat(
+        "honeycomb",
+        lambda sample: honeycomb_format.fits(sample.head, sample.record),
+        honeycomb_format.read,
     ),
     ImportFormat("jaeger", lambda sample: jaeger_format.fits(sample.record), jaeger_format.read),
     ImportFormat(

@@ -1,14 +1,17 @@
 """Records of a table that another tool exports: rows of Parquet, or objects of JSON."""
 
+import csv
+import io
 from collections.abc import Iterator
 from datetime import datetime
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tracegrade_collector.importing.records import FileRecord, read_records
+from tracegrade_collector.importing.records import MAX_RECORD_BYTES, FileRecord, read_records
 from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.times import nanoseconds
 
@@ -37,6 +40,23 @@ def read_table(path: Path) -> Iterator[FileRecord]:
     except pa.ArrowException as error:
         msg = f"after {number} rows: {str(error).partition(chr(10))[0]}"
         raise OSError(msg) from error
+
+
+def csv_rows(file: BufferedReader) -> Iterator[FileRecord]:
+    """Yield the rows of CSV as objects; empty cells are left out."""
+    csv.field_size_limit(MAX_RECORD_BYTES)
+    text = io.TextIOWrapper(file, "utf-8-sig", errors="replace", newline="")
+    rows = csv.DictReader(text)
+    try:
+        for row in rows:
+            given = {key: text for key, text in row.items() if key and isinstance(text, str)}
+            yield FileRecord(
+                rows.line_num, {key: text for key, text in given.items() if text}, None
+            )
+    except csv.Error as error:
+        yield FileRecord(rows.line_num, None, f"no CSV from here on: {error}")
+    finally:
+        text.detach()  # it would close the file, which is another's
 
 
 def _plain_times(batch: pa.RecordBatch) -> pa.RecordBatch:

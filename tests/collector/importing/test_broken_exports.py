@@ -14,7 +14,7 @@ from tests.collector.importing import (
     test_phoenix,
     test_tempo,
 )
-from tests.collector.importing.forms import peers, test_tau2
+from tests.collector.importing.forms import peers, test_honeycomb, test_tau2
 from tests.collector.importing.imports import written
 
 from tracegrade_collector.importing.import_part import ReadOptions
@@ -22,6 +22,7 @@ from tracegrade_collector.importing.known_formats import FORMATS, Sample, read_f
 
 EXPORTS = {
     **{name: write(peers.PLAIN) for name, write in peers.WRITERS.items()},
+    "honeycomb": test_honeycomb.events("t"),
     "inspect": {"eval": test_inspect.EVAL, "plan": {}, "samples": [test_inspect.sample()]},
     "jaeger": {"data": [test_jaeger.trace(*test_jaeger.weather())]},
     "langfuse": {"trace": {"id": "1"}, "observations": test_langfuse.observations()},

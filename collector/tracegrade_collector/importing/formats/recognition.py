@@ -46,6 +46,7 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
         "_xact_id",
     ),
     "datadog": ("span_kind", "ml_app", "start_ns", "tool_definitions", "model_name", "span_id"),
+    "honeycomb": ("trace.trace_id", "trace.span_id", "trace.parent_id", "duration_ms"),
     "jaeger": ("traceID", "spanID", "spans", "operationName", "processes", "references"),
     "verdicts": ("trajectory_id", "subject", "verdicts", "sub_goal", "value", "label", "source"),
     "claude-code": ("sessionId", "parentUuid", "uuid", "isSidechain", "leafUuid", "cwd"),

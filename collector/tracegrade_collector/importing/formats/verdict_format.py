@@ -15,8 +15,6 @@ one conversation are judged together. A verdict that fits no run, or several run
 distinguish, is a fault; import the runs first. A verdict causes its trace to be scored again.
 """
 
-import csv
-import io
 import math
 import re
 from collections import Counter
@@ -28,11 +26,12 @@ from typing import Any, Final
 
 from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
 from tracegrade_collector.importing.mapping import GUESSES, FieldMap, as_name
-from tracegrade_collector.importing.records import MAX_RECORD_BYTES, FileRecord, read_records
+from tracegrade_collector.importing.records import FileRecord, read_records
 from tracegrade_collector.importing.run_addresses import RunAddress
 from tracegrade_collector.importing.scores import quoted_name
 from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.spellings import as_text
+from tracegrade_collector.importing.tables import csv_rows
 
 FORMAT: Final = "verdicts"
 SUBJECTS: Final = ("success", "step", "sub_goal", "served", "planning", "rollback")
@@ -116,24 +115,7 @@ def _misread_note(misread: Counter[str]) -> str:
 def _records(file: BufferedReader) -> Iterator[FileRecord]:
     if file.peek(1)[:1] and file.peek(64).lstrip(b" \t\r\n\xef\xbb\xbf")[:1] in (b"{", b"["):
         return read_records(file)
-    return _rows(file)
-
-
-def _rows(file: BufferedReader) -> Iterator[FileRecord]:
-    """Yield the rows of CSV as objects; empty cells are left out."""
-    csv.field_size_limit(MAX_RECORD_BYTES)
-    text = io.TextIOWrapper(file, "utf-8-sig", errors="replace", newline="")
-    rows = csv.DictReader(text)
-    try:
-        for row in rows:
-            given = {key: text for key, text in row.items() if key and isinstance(text, str)}
-            yield FileRecord(
-                rows.line_num, {key: text for key, text in given.items() if text}, None
-            )
-    except csv.Error as error:
-        yield FileRecord(rows.line_num, None, f"no CSV from here on: {error}")
-    finally:
-        text.detach()  # it would close the file, which is another's
+    return csv_rows(file)
 
 
 def _header(head: bytes) -> list[str]:

@@ -1,1 +1,1 @@
-"""Exports of tools that trace agents: Weave, Opik, Braintrust and Datadog."""
+"""Exports of tools that trace agents: Weave, Opik, Braintrust, Datadog and Honeycomb."""
