@@ -1,7 +1,8 @@
 -- Google's Agent Development Kit: the attributes that its schema 1 adds to the conventions.
 --
 -- The request and the response of a model call are in the form of Google's API, as JSON. A run is
--- the span `invocation`; agents that hand over to one another are siblings below it.
+-- the span `invocation`; agents that hand over to one another are siblings below it. kagent writes
+-- the same attributes for ADK in Go, whose request has capital names.
 --
 -- Rank:
 --   100
@@ -11,6 +12,24 @@
 --   bucket_spans
 -- Order:
 --   none
+-- A request in the spelling of ADK in Python.
+CREATE OR REPLACE TEMP MACRO adk_request(SENT) AS
+if(
+  json_type(sent, '$.Contents') = 'ARRAY',
+  json_merge_patch(
+    '{}',
+    json_object(
+      'model', json_extract(sent, '$.Model'),
+      'contents', json_extract(sent, '$.Contents'),
+      'config', json_object(
+        'system_instruction', json_extract(sent, '$.Config.systemInstruction'),
+        'tools', json_extract(sent, '$.Config.tools')
+      )
+    )
+  ),
+  sent
+);
+
 CREATE OR REPLACE TEMP TABLE google_adk_spans AS
 SELECT
   key,
@@ -19,10 +38,12 @@ SELECT
   attributes['gcp.vertex.agent.tool_response'] AS result,
   -- Request and response are {} if content is not captured.
   arguments = '{}' AND result = '{}' AS is_empty,
-  try_cast(attributes['gcp.vertex.agent.llm_request'] AS JSON) AS request,
+  adk_request(try_cast(attributes['gcp.vertex.agent.llm_request'] AS JSON)) AS request,
   try_cast(attributes['gcp.vertex.agent.llm_response'] AS JSON) AS response,
   -- Some versions write fewer token counts as attributes than the response holds.
-  reported_usage(response -> '$.usage_metadata') AS used,
+  reported_usage(
+    coalesce(response -> '$.usage_metadata', response -> '$.usageMetadata')
+  ) AS used,
   name = 'invocation' AND scope_name = 'gcp.vertex.agent' AS is_run
 FROM bucket_spans
 WHERE
@@ -114,7 +135,9 @@ SELECT
       THEN
         '['
         || array_to_string(
-          google_adk_spans.request ->> '$.config.tools[*].function_declarations[*]', ','
+          (google_adk_spans.request ->> '$.config.tools[*].function_declarations[*]')
+          || (google_adk_spans.request ->> '$.config.tools[*].functionDeclarations[*]'),
+          ','
         )
         || ']'
   END AS offered_tools,

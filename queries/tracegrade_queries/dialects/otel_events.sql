@@ -53,8 +53,13 @@ SELECT
   unnest(['user', 'assistant']) AS role,
   unnest([attributes['gen_ai.prompt'], attributes['gen_ai.completion']]) AS text
 FROM bucket_spans
--- LangSmith writes the inputs and outputs of any run there.
-WHERE attributes['langsmith.span.kind'] IS NULL
+-- LangSmith writes the inputs and outputs of any run there, n8n the tools of its agent.
+WHERE
+  attributes['langsmith.span.kind'] IS NULL
+  AND coalesce(
+    json_keys(try_cast(attributes['gen_ai.prompt'] AS JSON)) <> ['agent', 'tool_count', 'tools'],
+    TRUE
+  )
 UNION ALL BY NAME
 -- OpenInference's roles stay on the span, so the role of a moved text is known only for outputs.
 SELECT

@@ -2,7 +2,8 @@
 --
 -- MCP's conventions are part of them: if a tool call has only a method name, the tool's name may
 -- be known only from the span's name. Attributes that clients add under names of their own
--- (Anthropic's, Strands', Semantic Kernel's) are read here too.
+-- (Anthropic's, Strands', Semantic Kernel's) are read here too. LangChain4j counts tokens under
+-- plain names.
 --
 -- Rank:
 --   60
@@ -213,7 +214,9 @@ SELECT
   coalesce(attributes['gen_ai.response.model'], attributes['gen_ai.request.model']) AS model,
   try_cast(
     coalesce(
-      attributes['gen_ai.usage.input_tokens'], attributes['gen_ai.usage.prompt_tokens']
+      attributes['gen_ai.usage.input_tokens'],
+      attributes['gen_ai.usage.prompt_tokens'],
+      attributes['input_tokens']
     ) AS BIGINT
   ) AS input_tokens,
   -- Google does not count thoughts as output; some clients include them only in the total.
@@ -229,7 +232,9 @@ SELECT
     END,
     try_cast(
       coalesce(
-        attributes['gen_ai.usage.output_tokens'], attributes['gen_ai.usage.completion_tokens']
+        attributes['gen_ai.usage.output_tokens'],
+        attributes['gen_ai.usage.completion_tokens'],
+        attributes['output_tokens']
       ) AS BIGINT
     )
   ) AS output_tokens,
