@@ -106,11 +106,23 @@ def _as_offered(request: Json, tool: str, arguments: Json) -> tuple[str, Json]:
     tool = servers[0] + tool if servers else tool
     if tool.startswith(HAND_OVER) and tool not in offered:
         return _hand_over(offered, tool, arguments)
+    if tool not in offered:
+        tool, arguments = _as_deep_agent(offered, tool, arguments)
     function = offered.get(tool, {})
     schema = function.get("parameters") or function.get("input_schema", {})
     names = list(schema.get("required") or schema.get("properties", {}))
     if len(names) == len(arguments) == 1:
         return tool, dict(zip(names, arguments.values(), strict=True))
+    return tool, arguments
+
+
+def _as_deep_agent(offered: Json, tool: str, arguments: Json) -> tuple[str, Json]:
+    """Return a call of a helper, or of the plan tool, as Deep Agents offers it."""
+    if "task" in offered and tool.endswith("_helper"):
+        return "task", {"description": arguments["task"], "subagent_type": tool}
+    if "write_todos" in offered and tool == "update_plan":
+        todos = [{"content": it["step"], "status": it["status"]} for it in arguments["plan"]]
+        return "write_todos", {"todos": todos}
     return tool, arguments
 
 

@@ -174,4 +174,5 @@ WAYS = [
     *_ways("autogen_agent", "own otel traceloop openinference", PLAIN, "autogen"),
     *_ways("agent_framework_agent", "own otel traceloop openinference", PLAIN, "agent_framework"),
     *_ways("ag2_agent", "own otel traceloop openinference", PLAIN | IN_NETWORKS, "ag2"),
+    *_ways("deep_agent", "openinference", PLAIN | NO_HAND_OFF, "deepagents"),
 ]
