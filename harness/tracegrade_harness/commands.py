@@ -32,7 +32,7 @@ from tracegrade_harness.parts.registry import declared_in
 from tracegrade_harness.parts.servers.managed_server import remove_dead
 from tracegrade_harness.review import MAX_LISTED, Review, store, wanting_review
 from tracegrade_harness.run_exit import end
-from tracegrade_harness.sandbox.choice import available
+from tracegrade_harness.sandbox.choice import available, why_no_image
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite import paths
 from tracegrade_harness.suite.model import Case, Mode, ModelSource, Point, Suite
@@ -80,7 +80,7 @@ def check_suite(path: Path, home: Path, idle_secs: float, *, trust: bool) -> Non
         echo(f"sandbox {name}: {reason or 'can be used'}")
     for name, agent in suite.agents.items():
         echo(f"agent {name}: network {agent.network}")
-    _refuse_missing(suite, suite.cases, home, suite.mode)
+    _refuse_missing(suite, suite.cases, home, ChosenTrials())
     for environment in suite.environments.values():
         for part in declared_in(environment):
             if confinement := part.kind.confinement(part.declared):
@@ -184,7 +184,7 @@ def run_chosen(
         raise SuiteUnusable(msg)
     loaded = _loaded(path)
     suite = usable(loaded)
-    _refuse_missing(suite, chosen_cases(suite, chosen), home, chosen.mode or suite.mode)
+    _refuse_missing(suite, chosen_cases(suite, chosen), home, chosen)
     run = chosen.resume or new_id()
     echo(f"run: {run}")
     announce(suite, chosen)
@@ -239,7 +239,7 @@ def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: b
     loaded = _loaded(path)
     suite = usable(loaded)
     files = _new_files(loaded, suite, chosen, replace_old=replace_old)
-    _refuse_missing(suite, chosen_cases(suite, chosen), home, "live")
+    _refuse_missing(suite, chosen_cases(suite, chosen), home, replace(chosen, mode="live"))
     run = new_id()
     echo(f"run: {run}")
     announce(suite, replace(chosen, mode="live"))
@@ -389,7 +389,9 @@ def clean_folder(home: Path) -> None:
     )
 
 
-def _refuse_missing(suite: Suite, cases: Mapping[str, Case], home: Path, mode: Mode) -> None:
+def _refuse_missing(
+    suite: Suite, cases: Mapping[str, Case], home: Path, chosen: ChosenTrials
+) -> None:
     """Refuse cases for which this machine lacks something, with their names.
 
     Raises:
@@ -398,8 +400,15 @@ def _refuse_missing(suite: Suite, cases: Mapping[str, Case], home: Path, mode: M
     used = {case.environment for case in cases.values()}
     with shared_folder(home.resolve() / FROZEN) as folder:
         parts = {name: missing(suite.environments[name], folder) for name in used}
+    mode = chosen.mode or suite.mode
+    named = chosen.sandbox or suite.defaults.sandbox
+    has_image = {name: suite.environments[name].image is not None for name in used}
+    images = {name: why_no_image(named) if has_image[name] else None for name in used}
     lacking = {
-        name: [*filter(None, [parts[case.environment]]), *missing_programs(suite, case, mode)]
+        name: [
+            *filter(None, [parts[case.environment], images[case.environment]]),
+            *missing_programs(suite, case, mode),
+        ]
         for name, case in cases.items()
     }
     unable = [name for name, reasons in lacking.items() if reasons]

@@ -37,7 +37,7 @@ class Tree:
         self._limits = limits
         self._left_bytes = limits.total_bytes
         self._left_entries = limits.entries
-        self._folders: dict[tuple[str, ...], tuple[int, float]] = {}
+        self._folders: dict[tuple[str, ...], tuple[int, float]] = {(): (_PARENT_MODE, 0)}
 
     def add(self, member: tarfile.TarInfo, parts: tuple[str, ...], layer: IO[bytes]) -> None:
         """Write an entry, in the place of an entry of a lower layer.

@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 from tracegrade.rollback.undo import undo_fault
 from tracegrade.suggestions import did_you_mean
+from tracegrade_harness.loading.check_images import check_agent_in_image, check_image
 from tracegrade_harness.parts.kind import PartKind
 from tracegrade_harness.parts.registry import kind_of_verifier, part_kinds, verifier_key
 from tracegrade_harness.suite import model, paths, records
@@ -127,6 +128,7 @@ def _check_environment(at: At, environment: ReadableEnvironment) -> Iterator[Pro
             yield from _check_path(here, kind, part, taken)
         yield from _check_variable(here, "path_env" if kind.placed else "url_env", part, variables)
     yield from check_servers(at.source, at.path, environment, variables)
+    yield from check_image(at, environment)
     yield from _check_locks(at.source, at.below("locks"), environment.locks)
 
 
@@ -200,6 +202,7 @@ def _check_case(
             yield from _known(source, (*path, key), getattr(case, key), getattr(suite, f"{key}s"))
         http = [name for name, kind in part_kinds().items() if kind.speaks_http]
         yield from check_reachable(source, path, case, suite, http)
+        yield from check_agent_in_image(source, path, case, suite)
         yield from check_input(source, path, case, suite.agents.get(case.agent))
         yield from _check_tape(source, (*path, "tape"), case.tape)
         yield from check_normalize(source, (*path, "normalize"), case.normalize)

@@ -51,7 +51,9 @@ def _environment(values: Any) -> ReadableEnvironment:
     )
     servers = _each(model.McpServer, _mapping(values, "mcp"))
     upstreams = _each(Upstream, _mapping(values, "upstreams"))
-    return ReadableEnvironment(parts, locks, servers, upstreams, taped_tools)
+    has_image = isinstance(values, dict) and values.get("image") is not None
+    image = _one(model.Image, values["image"]) if has_image else None
+    return ReadableEnvironment(parts, locks, servers, upstreams, taped_tools, has_image, image)
 
 
 def _texts(values: Any) -> Iterator[str]:

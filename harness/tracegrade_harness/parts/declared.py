@@ -1,15 +1,18 @@
 """The parts of an environment, made from what its suite declares."""
 
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from tracegrade_harness.errors import EnvironmentFailed
+from tracegrade_harness.images.world import ImageTemplate
 from tracegrade_harness.parts.kind import Around
 from tracegrade_harness.parts.kind_faults import code_of
+from tracegrade_harness.parts.overlay import why_no_mount
 from tracegrade_harness.parts.part import Part
 from tracegrade_harness.parts.part_paths import part_paths
-from tracegrade_harness.parts.registry import declared_in, part_kinds
+from tracegrade_harness.parts.registry import declared_in, part_kinds, paths_in
+from tracegrade_harness.suite import paths
 from tracegrade_harness.suite.model import Environment
 
 _TEMPLATE_VERSION = 1
@@ -28,14 +31,29 @@ class KeyedPart(NamedTuple):
     """Titles of the parts that it needs to show anything; None if it needs no others."""
 
 
-def declared_parts(declared: Environment, suite_folder: Path) -> Iterator[KeyedPart]:
+def image_of(declared: Environment, suite_folder: Path) -> ImageTemplate | None:
+    """Return the image of an environment; None if it has none."""
+    if declared.image is None:
+        return None
+    mounts = {
+        str(getattr(each.declared, "inside", None)): PurePosixPath(paths_in(declared)[each.title])
+        for each in declared_in(declared)
+        if getattr(each.declared, "inside", None) is not None
+    }
+    source = paths.source(suite_folder, declared.image.path)
+    return ImageTemplate(source, declared.image.digest, mounts)
+
+
+def declared_parts(
+    declared: Environment, suite_folder: Path, image: ImageTemplate | None = None
+) -> Iterator[KeyedPart]:
     """Yield the parts of an environment; folders come before the files in them.
 
     Raises:
         EnvironmentFailed: This machine lacks a program for a part.
         SuiteUnusable: The paths of parts lead out of the trial's folder, or overlap.
     """
-    around = Around(suite_folder.resolve(), declared, part_paths(declared))
+    around = Around(suite_folder.resolve(), declared, part_paths(declared), image)
     if reason := missing(declared):
         raise EnvironmentFailed(reason)
     for each in declared_in(declared):
@@ -55,4 +73,6 @@ def missing(declared: Environment, folder: Path | None = None) -> str | None:
     """
     parts = ((kind, declared.parts.get(name, {})) for name, kind in part_kinds().items())
     reasons = [kind.missing(some, folder) for kind, some in parts if some]
+    if declared.image is not None and folder is not None and (reason := why_no_mount(folder)):
+        reasons.append(f"an image needs overlays: {reason}")
     return ", ".join(filter(None, reasons)) or None

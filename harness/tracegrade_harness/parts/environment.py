@@ -17,7 +17,8 @@ from typing import TypeVar
 from xxhash import xxh3_128_hexdigest
 
 from tracegrade_harness.errors import EnvironmentFailed
-from tracegrade_harness.parts.declared import declared_parts
+from tracegrade_harness.images.world import ImageWorld, OpenedImage
+from tracegrade_harness.parts.declared import declared_parts, image_of
 from tracegrade_harness.parts.diff import StateDifference, diff, held_by_rule
 from tracegrade_harness.parts.file_locks import locks_are_visible
 from tracegrade_harness.parts.folders.folders import explained, removed, temporary_folder
@@ -52,7 +53,8 @@ class EnvironmentTemplate:
         Raises:
             SuiteUnusable: The paths of parts lead out of the trial's folder, or overlap.
         """
-        self._parts = [*declared_parts(declared, suite_folder)]
+        self._image = image_of(declared, suite_folder)
+        self._parts = [*declared_parts(declared, suite_folder, self._image)]
         self._locks = Globs(declared.locks)
         self._before = StateReading()
 
@@ -74,6 +76,8 @@ class EnvironmentTemplate:
         with explained(folder):
             folder.mkdir(parents=True, exist_ok=True)
         self._before = StateReading()
+        if self._image is not None:
+            self._image.freeze(folder)
         for each in self._parts:
             with _code_of(each.title):
                 self._before.update(_frozen(each.part, each.key, folder))
@@ -107,6 +111,8 @@ class EnvironmentTemplate:
         environment = OpenedEnvironment(opened, self._locks, self._before)
         with ExitStack() as stack:
             stack.callback(environment.close)
+            if self._image is not None:
+                environment.image = self._image.open(root)
             if changed := environment.difference().names:
                 number = count(len(changed), "object")
                 message = (
@@ -134,8 +140,15 @@ class OpenedEnvironment(ReadableState):
     def __init__(self, parts: Mapping[str, Opened], locks: Globs, before: StateReading) -> None:
         self.parts = parts
         """Parts by kind and name, such as `files:data`."""
+        self.image: OpenedImage | None = None
+        """The root file system of the trial's agent; None if it is this machine's."""
         self._locks = locks
         self._before = before
+
+    @property
+    def world(self) -> ImageWorld | None:
+        """The root file system that programs of the trial's agent see; None for this machine's."""
+        return self.image.world if self.image else None
 
     @property
     def variables(self) -> Mapping[str, str]:
@@ -213,11 +226,22 @@ class OpenedEnvironment(ReadableState):
         with explained(root):
             root.mkdir(parents=True, exist_ok=True)
         copies = _all_opened(self.parts, lambda part: part.clone(root))
-        return OpenedEnvironment(copies, self._locks, self._before)
+        environment = OpenedEnvironment(copies, self._locks, self._before)
+        with ExitStack() as stack:
+            stack.callback(environment.close)
+            if self.image is not None:
+                environment.image = self.image.copy(root)
+            stack.pop_all()
+        return environment
 
     def close(self) -> None:
-        """End the servers of the parts; their files stay. Idempotent."""
+        """End the servers of the parts, and remove the image's changes; the parts' files stay.
+
+        Idempotent.
+        """
         with ExitStack() as stack:
+            if self.image is not None:
+                stack.callback(self.image.close)
             for title, part in reversed([*self.parts.items()]):
                 stack.callback(_close, title, part)
 

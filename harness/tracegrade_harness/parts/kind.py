@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, Literal, NamedTuple
 
+from tracegrade_harness.images.world import ImageTemplate
 from tracegrade_harness.parts.part import Part
 from tracegrade_harness.parts.verifying.result import Context, Finding
 from tracegrade_harness.suite.model import Environment
@@ -28,6 +29,8 @@ class Around(NamedTuple):
     placed: Mapping[str, Sequence[PurePosixPath]]
     """The parts in the trial's folder, by kind and name, such as `files:data`. The first path is
     the part's own; files that are written next to it follow."""
+    image: ImageTemplate | None = None
+    """The environment's image, which is unpacked before parts are frozen."""
 
 
 class MadePart(NamedTuple):

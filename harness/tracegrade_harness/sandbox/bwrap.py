@@ -41,30 +41,20 @@ class Bubblewrap:
 
     def why_not(self) -> str | None:
         """Return why `bwrap` cannot be used here; None if it can."""
-        program = shutil.which("bwrap")
-        if program is None:
-            return "no program 'bwrap'; install bubblewrap"
-        if unfiltered := seccomp.why_not():
-            return unfiltered
-        probe = subprocess.run(  # noqa: S603
-            [program, *NAMESPACES, NO_NETWORK, *_EVERYTHING, "--", "/bin/true"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if probe.returncode == 0:
-            return None
-        reason = probe.stderr.strip() or f"bwrap ended with {probe.returncode}"
-        return f"{reason} (are user namespaces forbidden? see {namespace.FORBID})"
+        return _refused(NO_NETWORK)
+
+    def why_no_image(self) -> str | None:
+        """Return why no program can run in an image; None if one can."""
+        return _refused(NO_NETWORK, "--unshare-user", "--uid", "1", "--gid", "1")
 
     def run_on_terminal(self, program: Program) -> int:
         """Run a program on this terminal, in a sandbox of the same kind.
 
         It keeps the terminal's session, because a shell needs it for job control.
         """
-        with confined(program) as bound:
+        with confined(program, is_supervised=False) as bound:
             words = [word for word in bound.words if word not in {"--new-session", "--as-pid-1"}]
-            there = ("--die-with-parent", "--chdir", str(program.folder.resolve()), "--")
+            there = ("--die-with-parent", "--chdir", program.working_folder, "--")
             return subprocess.run(  # noqa: S603 - what the suite says
                 [*words, *there, *program.command],
                 env=dict(program.environment),
@@ -103,6 +93,25 @@ class Bubblewrap:
             msg = f"the sandbox cannot be held: {error}; see `ulimit -n`"
             raise SandboxFailed(msg) from error
         return running
+
+
+def _refused(*words: str) -> str | None:
+    """Return why `bwrap` cannot be used with some words; None if it can."""
+    program = shutil.which("bwrap")
+    if program is None:
+        return "no program 'bwrap'; install bubblewrap"
+    if unfiltered := seccomp.why_not():
+        return unfiltered
+    probe = subprocess.run(  # noqa: S603
+        [program, *NAMESPACES, *words, *_EVERYTHING, "--", "/bin/true"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if probe.returncode == 0:
+        return None
+    reason = probe.stderr.strip() or f"bwrap ended with {probe.returncode}"
+    return f"{reason} (are user namespaces forbidden? see {namespace.FORBID})"
 
 
 def _first_process(info: IO[str]) -> int:

@@ -33,6 +33,18 @@ SANDBOXES: Final[tuple[Sandbox, ...]] = (Bubblewrap(), Plain())
 """The sandboxes, safest first."""
 
 
+def why_no_image(name: str) -> str | None:
+    """Return why no agent can run in an image in a sandbox; None if it can.
+
+    Args:
+        name: The sandbox's name in suites, or `auto`.
+    """
+    if name == Plain.name:
+        return "an image needs bubblewrap, and 'none' is chosen; leave out the sandbox"
+    reason = Bubblewrap().why_no_image()
+    return reason and f"an image needs bubblewrap: {reason}"
+
+
 def available() -> dict[str, str | None]:
     """Return each sandbox, safest first, with why it cannot be used; None if it can."""
     return {sandbox.name: sandbox.why_not() for sandbox in SANDBOXES}

@@ -8,8 +8,15 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, Final, NamedTuple
 
+from tracegrade_harness.images.world import ImageWorld
 from tracegrade_harness.sandbox import seccomp, system
 from tracegrade_harness.sandbox.host_view import view_of
+from tracegrade_harness.sandbox.image_root import (
+    HOSTS,
+    image_words,
+    supervisor_words,
+    user_words,
+)
 from tracegrade_harness.sandbox.program import Program
 
 NAMESPACES: Final = (
@@ -29,8 +36,13 @@ class Confined(NamedTuple):
 
 
 @contextmanager
-def confined(program: Program) -> Iterator[Confined]:
-    """Provide the start of a program; the files that bwrap reads are open during the block."""
+def confined(program: Program, *, is_supervised: bool = True) -> Iterator[Confined]:
+    """Provide the start of a program; the files that bwrap reads are open during the block.
+
+    Args:
+        program: The program.
+        is_supervised: A supervisor starts it; otherwise bwrap itself does.
+    """
     with ExitStack() as stack:
 
         def opened(content: bytes) -> int:
@@ -40,6 +52,11 @@ def confined(program: Program) -> Iterator[Confined]:
             os.lseek(fd, 0, os.SEEK_SET)
             return fd
 
+        if program.world is not None:
+            fds = opened(seccomp.compiled(may_chroot=is_supervised)), opened(HOSTS.encode())
+            words = _in_image(program, program.world, *fds, is_supervised=is_supervised)
+            yield Confined(words, [*fds])
+            return
         filtered = opened(seccomp.compiled())
         users = {f"/etc/{name}": opened(text.encode()) for name, text in _users(program).items()}
         yield Confined(_words(program, filtered, users), [filtered, *users.values()])
@@ -67,6 +84,23 @@ def _words(program: Program, filtered: int, users: dict[str, int]) -> list[str]:
         ),
         *("--bind", root, root, "--remount-ro", "/dev"),
         *view.closed(),
+        *("--chdir", "/"),
+    ]
+
+
+def _in_image(
+    program: Program, world: ImageWorld, filtered: int, hosts: int, *, is_supervised: bool
+) -> list[str]:
+    under = system.IMAGE if is_supervised else ""
+    return [
+        shutil.which("bwrap") or "bwrap",
+        *NAMESPACES,
+        *user_words(world),
+        *([] if program.reachable is None else [NO_NETWORK]),
+        *("--seccomp", str(filtered), "--as-pid-1"),
+        *(supervisor_words(program, world) if is_supervised else []),
+        *image_words(program, world, under, hosts),
+        *(["--remount-ro", "/"] if is_supervised else []),
         *("--chdir", "/"),
     ]
 

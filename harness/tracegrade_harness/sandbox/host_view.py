@@ -30,6 +30,24 @@ def view_of(program: Program) -> View:
     return view
 
 
+def supervisor_view() -> View:
+    """Return the view of a supervisor whose program sees an image alone."""
+    view = View(system.OWN_FOLDERS, None)
+    view.show([*system.FOLDERS, *(f"/etc/{name}" for name in system.CONFIGURATION)])
+    prefixes = [of_prefix(Path(prefix)) for prefix in (sys.prefix, sys.base_prefix)]
+    view.show([*(path for each in prefixes for path in each.programs), sys.executable, SUPERVISOR])
+    return view
+
+
+def view_in_image(program: Program) -> View:
+    """Return the files of this machine that a program in an image sees."""
+    view = View((), None)
+    view.show([*program.readable, *program.visible])
+    view.hide(_dangerous(program, view, program.readable))
+    view.hide(program.hidden)
+    return view
+
+
 def _dangerous(program: Program, view: View, folders: Iterable[Path]) -> list[str]:
     """Return visible keys and sockets that are neither named nor in the trial's folders."""
     named = {os.path.realpath(path) for path in (*program.readable, *program.visible)}

@@ -39,8 +39,11 @@ class Plain:
         """Start a program.
 
         Raises:
-            SandboxFailed: It cannot be started.
+            SandboxFailed: It cannot be started, or it needs an image.
         """
+        if program.world is not None:
+            msg = "a program in an image runs in bubblewrap only; leave out 'sandbox: none'"
+            raise SandboxFailed(msg)
         return start_supervised(program, Launch([], str(PSUTIL_FOLDER), []), _end_all)
 
 

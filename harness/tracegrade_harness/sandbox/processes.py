@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, Self
 import psutil
 
 from tracegrade_harness.errors import SandboxFailed
-from tracegrade_harness.sandbox import supervisor
+from tracegrade_harness.sandbox import seccomp, supervisor, system
 from tracegrade_harness.sandbox.ports import listening_ports
 from tracegrade_harness.sandbox.program import ProcessLimits, Program
 
@@ -255,10 +255,14 @@ def _start_supervisor(program: Program, launch: Launch, control: int) -> subproc
 
 
 def _request(program: Program, ports: Sequence[int]) -> bytes:
+    world = program.world
+    image = world and {"root": system.IMAGE, "filter": seccomp.compiled().hex()}
+    changes = [] if world is None else [str(world.changes)]
     request = {
         "command": list(program.command),
-        "folder": str(program.folder.resolve()),
-        "root": str(program.root.resolve()),
+        "folder": program.working_folder,
+        "counted": [str(program.root.resolve()), *changes],
+        "image": image,
         "environment": dict(program.environment),
         "limits": resource_limits(program.limits),
         "ports": list(ports),

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tracegrade_harness.images.world import ImageWorld
 from tracegrade_harness.parts.part import ServiceAddress
 
 
@@ -48,3 +49,11 @@ class Program:
     programs: Sequence[str] = field(default=())
     """Further programs that it starts, by name or path; it sees them with the files that they
     need."""
+    world: ImageWorld | None = None
+    """The image whose files it sees instead of this machine's, and whose user and working folder
+    it has."""
+
+    @property
+    def working_folder(self) -> str:
+        """The path of its working folder as it sees it."""
+        return str(self.folder.resolve()) if self.world is None else self.world.settings.folder

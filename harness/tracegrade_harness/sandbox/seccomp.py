@@ -89,8 +89,12 @@ def why_not() -> str | None:
     return None if machine in MACHINES else f"no filter of system calls for '{machine}' ({known})"
 
 
-def compiled(machine: str | None = None) -> bytes:
+def compiled(machine: str | None = None, *, may_chroot: bool = False) -> bytes:
     """Return the filter for `bwrap --seccomp`; by default for this machine.
+
+    Args:
+        machine: The machine's name.
+        may_chroot: Allow `chroot`, which a supervisor of a program in an image needs.
 
     Raises:
         KeyError: There is none for it.
@@ -99,6 +103,8 @@ def compiled(machine: str | None = None) -> bytes:
     steps = [_step(_LOAD, _ARCH), _step(_EQUAL, audit_arch, 1, 0), _step(_RETURN, _KILL)]
     steps += [_step(_LOAD, _NUMBER), *_when(_AT_LEAST, _OTHER_CALLS, errno.ENOSYS)]
     for name, number in calls.items():
+        if name == "chroot" and may_chroot:
+            continue
         if name in NAMESPACE_FLAGS:
             flagged = _when(_ANY_BIT, NAMESPACE_FLAGS[name], errno.EPERM)
             steps += _of_call(number, [_step(_LOAD, _ARGUMENT_0), *flagged])

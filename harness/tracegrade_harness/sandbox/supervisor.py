@@ -41,6 +41,8 @@ KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
 SURVIVORS = 3
 """Exit code if some processes could not be ended."""
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
+_PR_SET_SECCOMP, _MODE_FILTER, _PR_CAP_AMBIENT, _CLEAR_ALL = 22, 2, 47, 4
+_CAPABILITY_VERSION = 0x20080522
 _LANDLOCK_CREATE_RULESET, _LANDLOCK_RESTRICT_SELF = 444, 446
 _ABSTRACT_UNIX_SOCKETS = 1
 
@@ -87,6 +89,7 @@ def _listener(port: int) -> socket.socket:
 def _start(request: dict[str, object], usage: "_Usage") -> "subprocess.Popen[bytes]":
     """Start the program; keep the result, or else the process may be reaped unseen."""
     command, folder, environment = request["command"], request["folder"], request["environment"]
+    image = request["image"]
     limits = [(number, value) for number, value in request["limits"]]  # type: ignore[attr-defined]
     limits += usage.file_limit()
 
@@ -94,19 +97,44 @@ def _start(request: dict[str, object], usage: "_Usage") -> "subprocess.Popen[byt
         _default_signals()
         if _is_alone():
             _leave_abstract_sockets()
+        if image is not None:
+            _enter_image(image["root"], folder, bytes.fromhex(image["filter"]))  # type: ignore[index]
         _set_option(_PR_SET_PDEATHSIG, signal.SIGKILL)
         for number, value in limits:
             resource.setrlimit(number, (value, value))
 
     process: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603 - what the suite says
         command,  # type: ignore[call-overload]
-        cwd=folder,
+        cwd=folder if image is None else None,
         env=environment,
         stdin=subprocess.DEVNULL,
         preexec_fn=prepare,  # noqa: PLW1509 - there are no threads here
         start_new_session=True,
     )
     return process
+
+
+def _enter_image(root: str, folder: object, instructions: bytes) -> None:
+    """Make an image the root of this process, and give up the right to do so."""
+    os.chroot(root)
+    os.chdir(str(folder))
+    libc = ctypes.CDLL(None)
+    libc.prctl(_PR_CAP_AMBIENT, _CLEAR_ALL, 0, 0, 0)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    if libc.capset(header, (ctypes.c_uint32 * 6)()) != 0:
+        msg = "the capabilities of the program cannot be dropped"
+        raise OSError(msg)
+    steps = ctypes.create_string_buffer(instructions, len(instructions))
+    program = _FilterProgram(len(instructions) // 8, ctypes.addressof(steps))
+    if libc.prctl(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(program), 0, 0) != 0:
+        msg = "the program's system calls cannot be filtered"
+        raise OSError(msg)
+
+
+class _FilterProgram(ctypes.Structure):
+    """`struct sock_fprog`: number and address of a filter's steps."""
+
+    _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_void_p))
 
 
 def _leave_abstract_sockets() -> None:
@@ -173,8 +201,8 @@ class _Usage:
     def __init__(self, request: dict[str, object]) -> None:
         self._processes: int | None = request.get("processes")  # type: ignore[assignment]
         self._bytes: int | None = request.get("disk_bytes")  # type: ignore[assignment]
-        self._folder = str(request.get("root"))
-        self._before, self._largest = (0, 0) if self._bytes is None else _disk_use(self._folder)
+        self._folders: list[str] = request["counted"]  # type: ignore[assignment]
+        self._before, self._largest = (0, 0) if self._bytes is None else _disk_use(self._folders)
         self._count_at = self._disk_at = 0.0
         self._starved = _starved()
         self._given_out = _last_number()
@@ -198,7 +226,7 @@ class _Usage:
         if self._bytes is None:
             return None
         ((_, most),) = self.file_limit()
-        _, largest = _disk_use(self._folder)
+        _, largest = _disk_use(self._folders)
         return f"disk_mb: more than {self._bytes // MIB}" if largest >= most else None
 
     def starved(self, code: int) -> str | None:
@@ -240,7 +268,7 @@ class _Usage:
                 return f"processes: more than {self._processes}"
         if self._bytes is not None and time.monotonic() >= self._disk_at:
             started = time.monotonic()
-            used, _ = _disk_use(self._folder)
+            used, _ = _disk_use(self._folders)
             now = time.monotonic()
             self._disk_at = now + max(COUNT_SECS, (now - started) * DISK_SHARE)
             if used - self._before > self._bytes:
@@ -283,9 +311,9 @@ def _tasks(most: int) -> int:
     return count
 
 
-def _disk_use(top: str) -> tuple[int, int]:
-    """Return the bytes of a folder, and the apparent size of its largest file."""
-    used, largest, waiting = 0, 0, [top]
+def _disk_use(tops: list[str]) -> tuple[int, int]:
+    """Return the bytes of folders, and the apparent size of their largest file."""
+    used, largest, waiting = 0, 0, [*tops]
     seen = set()
     while waiting:
         with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:

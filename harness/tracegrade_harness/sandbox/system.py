@@ -19,6 +19,8 @@ CONFIGURATION: Final = (
 """The visible files of `/etc`: none of them holds a secret."""
 OWN_FOLDERS: Final = ("/tmp", "/run", "/var/tmp", "/dev/shm")  # noqa: S108
 """Folders that a program gets empty and in memory."""
+IMAGE: Final = "/image"
+"""The folder in which a supervisor sees the image of its program."""
 LINKS: Final = {"/var/run": "/run"}
 """Old paths that programs still use."""
 READ_ONLY: Final = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs")

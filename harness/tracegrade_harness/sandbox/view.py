@@ -37,9 +37,20 @@ class View:
             if self._rules.get(path) != "own" and os.path.exists(path):
                 self._rules[path] = "hidden"
 
-    def arguments(self) -> list[str]:
-        """Return the words for bwrap, before the words for writable paths."""
+    def mounted(self) -> list[str]:
+        """Return the paths at which files of this machine are mounted, outer folders first."""
+        return [path for path, kind in self._sorted() if self._says_more(path, kind)]
+
+    def arguments(self, under: str = "") -> list[str]:
+        """Return the words for bwrap, before the words for writable paths.
+
+        Args:
+            under: A folder with a whole root file system, in which the files are mounted; links
+                are left out there.
+        """
         rules = [rule for rule in self._sorted() if self._says_more(*rule)]
+        if under:
+            return [word for rule in rules for word in self._words(*rule, under)]
         links = [
             word
             for path, target in sorted(self._links.items())
@@ -75,12 +86,13 @@ class View:
         folders = (str(folder) for folder in Path(path).parents)
         return next((self._rules[each] for each in folders if each in self._rules), "hidden")
 
-    def _words(self, path: str, kind: Kind) -> list[str]:
+    def _words(self, path: str, kind: Kind, under: str = "") -> list[str]:
+        at = f"{under}{path}"
         if kind == "own":
-            return [*self._size, "--tmpfs", path]
+            return [*self._size, "--tmpfs", at]
         if kind == "shown":
-            return ["--ro-bind", path, path]
-        return ["--tmpfs", path] if os.path.isdir(path) else ["--ro-bind", "/dev/null", path]
+            return ["--ro-bind", path, at]
+        return ["--tmpfs", at] if os.path.isdir(path) else ["--ro-bind", "/dev/null", at]
 
 
 def followed(path: str) -> tuple[str, dict[str, str]]:

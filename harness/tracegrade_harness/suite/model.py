@@ -95,9 +95,23 @@ class McpServer(Strict):
     """Files and folders that the server may read, as for an agent's `read`."""
 
 
+class Image(Strict):
+    """A container image, whose content is the root file system of each trial."""
+
+    path: Name
+    """An OCI layout, as a folder or a tar archive, or an archive of `docker save` or `podman
+    save`; relative to the suite."""
+    digest: Annotated[str, Field(pattern="^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$")]
+    """The digest of the image's manifest or configuration (its id); any other image is refused."""
+
+
 class Environment(Strict):
     """The state that an agent can change; its parts by kind and name."""
 
+    image: Image | None = None
+    """The agent's programs and files come from this image and none from this machine. It is
+    started with the image's variables, working folder and user. This needs bubblewrap and
+    overlays."""
     mcp: dict[Name, McpServer] = Field(default_factory=dict)
     upstreams: dict[Name, Upstream] = Field(default_factory=dict)
     taped_tools: list[Name] = Field(default_factory=list)

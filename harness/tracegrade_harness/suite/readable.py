@@ -22,6 +22,10 @@ class ReadableEnvironment(NamedTuple):
     upstreams: Mapping[str, Upstream | None]
     """Upstreams by name."""
     taped_tools: list[str]
+    has_image: bool = False
+    """Agents run in an image."""
+    image: model.Image | None = None
+    """The image, if it is well-formed."""
 
 
 class ReadableSuite(NamedTuple):

@@ -12,12 +12,13 @@ from tracegrade_harness.trial.program import variables
 def missing_programs(suite: Suite, case: Case, mode: Mode) -> Iterator[str]:
     """Yield why a case's agent, its recovery command or its MCP servers cannot be started.
 
-    Programs in the environment, and programs whose names have placeholders, exist only in trials,
-    so they are not checked. Servers whose answers come from tapes are not checked either.
+    Programs in the environment or its image, and programs whose names have placeholders, exist
+    only in trials, so they are not checked. Servers whose answers come from tapes are not checked either.
     """
     agent = suite.agents[case.agent]
     recover = agent.recover if isinstance(agent.recover, list) else []
-    for command in filter(None, (agent.command, recover)):
+    has_image = suite.environments[case.environment].image is not None
+    for command in () if has_image else filter(None, (agent.command, recover)):
         yield from _missing(command[0], agent)
     servers = suite.environments[case.environment].mcp.values()
     for server in (each for each in servers if mode == "live" or not each.taped):

@@ -444,7 +444,7 @@ class _StateInspection:
         """
         kill_trial = self._kill_trial
         log = self._folder.log("undo")
-        workspace = UndoWorkspace(root, copy.variables, copy.addresses, log)
+        workspace = UndoWorkspace(root, copy.variables, copy.addresses, log, copy.world)
         program = plain_program(kill_trial.suite_run, kill_trial.trial, command, workspace)
         try:
             with kill_trial.suite_run.sandbox.start(program) as running:

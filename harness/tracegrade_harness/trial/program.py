@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from tracegrade import names
+from tracegrade_harness.images.world import ImageWorld
 from tracegrade_harness.loading.visible_files import USERS, readable
 from tracegrade_harness.mcp import start as mcp_start
 from tracegrade_harness.parts.environment import OpenedEnvironment
@@ -55,6 +56,8 @@ class UndoWorkspace(NamedTuple):
     addresses: Sequence[ServiceAddress]
     """Addresses of the copy's services."""
     log: Path
+    world: ImageWorld | None = None
+    """The image of the copy."""
 
 
 class AgentEndpoints(NamedTuple):
@@ -139,11 +142,12 @@ def plain_program(
 ) -> Program:
     """Return the program of a command that an agent left, with few variables."""
     limits = _limits(suite_run, trial)
-    environment = {**_basic(workspace.root), **workspace.variables}
+    environment = {**_basic(workspace.root, workspace.world), **workspace.variables}
     root, log = workspace.root, workspace.log
     reached = _agent_reaches(suite_run, trial, workspace.addresses)
     hidden = [*suite_run.hidden, *suite_run.answers]
-    return Program(command, root, root, environment, log, log, limits, (), reached, hidden)
+    program = Program(command, root, root, environment, log, log, limits, (), reached, hidden)
+    return replace(program, world=workspace.world)
 
 
 def verifier_program(suite_run: SuiteRun, trial: Trial, command: VerifierCommand) -> Program:
@@ -192,8 +196,9 @@ def _program(
     command: Sequence[str],
     endpoints: AgentEndpoints,
 ) -> Program:
+    world = workspace.environment.world
     environment = {
-        **_basic(workspace.root),
+        **_basic(workspace.root, world),
         **variables(trial.agent(suite_run).environment),
         **workspace.environment.variables,
         **endpoints.variables,
@@ -212,6 +217,7 @@ def _program(
         endpoints.visible,
         _agent_reaches(suite_run, trial, endpoints.addresses),
         **_own_files(suite_run, agent.read, filled(own, values))._asdict(),
+        world=world,
     )
 
 
@@ -270,12 +276,17 @@ def _limits(suite_run: SuiteRun, trial: Trial) -> ProcessLimits:
     return ProcessLimits(memory, limits.disk_mb * MIB, limits.processes)
 
 
-def _basic(root: Path) -> dict[str, str]:
-    """Return the variables that most programs need; none of them is a secret."""
+def _basic(root: Path, world: ImageWorld | None = None) -> dict[str, str]:
+    """Return the variables that most programs need; none of them is a secret.
+
+    In an image, its own variables replace them, and no path is of this machine.
+    """
+    own = {} if world is None else world.settings.environment
     return {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": str(root),
         "LANG": "C.UTF-8",
         "TZ": "UTC",
         "PYTHONHASHSEED": "0",
+        **own,
     }

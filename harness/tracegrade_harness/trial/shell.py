@@ -37,7 +37,8 @@ def run_shell(suite_run: SuiteRun, trial: Trial, say: Callable[[str], None]) -> 
         ) as endpoints,
     ):
         workspace = TrialWorkspace(folder.root, environment, folder.log("shell"))
-        shell = os.environ.get("SHELL", "/bin/sh")
+        has_image = environment.world is not None
+        shell = "/bin/sh" if has_image else os.environ.get("SHELL", "/bin/sh")
         program = silent_program(suite_run, trial, workspace, endpoints, [shell])
         program = replace(program, reachable=None)  # a human may reach more than an agent
         values = {**command_values(suite_run, trial), **endpoints.values}

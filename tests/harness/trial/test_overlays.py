@@ -278,7 +278,7 @@ def test_a_file_system_that_takes_no_overlay_is_told(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; "
         "from tracegrade_harness.parts.servers import namespace; namespace.enter(); "
-        "from tracegrade_harness.parts.files.overlay import Overlay; "
+        "from tracegrade_harness.parts.overlay import Overlay; "
         "kept = Overlay(*map(Path, sys.argv[1:3])); "
         "from tracegrade.cli import main; main(sys.argv[3:])"
     )

@@ -1,13 +1,16 @@
 """Folders of files as a kind of parts."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import Final
 
+from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.parts.files.model import Files, FilesVerifier
-from tracegrade_harness.parts.files.overlay import why_not
 from tracegrade_harness.parts.files.part import FilesLocation, FilesPart
 from tracegrade_harness.parts.files.verify import verify_files
 from tracegrade_harness.parts.kind import Around, MadePart, PartKind
+from tracegrade_harness.parts.overlay import why_not
 from tracegrade_harness.parts.verifying.result import Context, Finding
 from tracegrade_harness.suite import paths
 from tracegrade_harness.suite.readable import ReadableEnvironment
@@ -15,6 +18,8 @@ from tracegrade_harness.suite.sources import check_source
 from tracegrade_harness.suite.suite_position import At
 from tracegrade_harness.suite.values import check_value, check_values_at
 from tracegrade_queries.files.yaml_source import Problem
+
+_OF_THE_KERNEL: Final = frozenset({"proc", "dev", "sys"})
 
 
 class FilesKind(PartKind):
@@ -27,8 +32,12 @@ class FilesKind(PartKind):
     placed = "folder"
 
     def check(self, at: At, declared: Files, around: ReadableEnvironment) -> Iterator[Problem]:
-        """Yield problems of the initial folder."""
-        yield from check_source(at.source, at.folder, at.below("from"), declared.from_, "folder")
+        """Yield problems of the initial folder, and of its path in the image."""
+        if declared.from_ is not None:
+            path = at.below("from")
+            yield from check_source(at.source, at.folder, path, declared.from_, "folder")
+        if declared.inside is not None:
+            yield from _check_inside(at, declared.inside, around)
 
     def check_verifier(
         self, at: At, verifier: FilesVerifier, around: ReadableEnvironment | None
@@ -53,9 +62,11 @@ class FilesKind(PartKind):
         """Return a folder, without the files that are parts of their own."""
         at, *_ = around.placed[f"{self.name}:{name}"]
         leave_out = _others_below(at, around)
-        location = FilesLocation(name, at, declared.path_env, tuple(declared.ignore), leave_out)
-        source = (around.suite_folder / declared.from_).resolve()
+        location = FilesLocation(
+            name, at, declared.path_env, tuple(declared.ignore), leave_out, declared.inside
+        )
         key = (str(at), location.ignore, tuple(sorted(leave_out)))
+        source = partial(_source, declared, around)
         return MadePart(FilesPart(location, source, overlay=declared.overlay), key)
 
     def verify(self, verifier: FilesVerifier, context: Context) -> Finding:
@@ -66,6 +77,37 @@ class FilesKind(PartKind):
         """Yield the folder for comparison."""
         if verifier.expect is not None:
             yield verifier.expect
+
+
+def _check_inside(at: At, inside: str, around: ReadableEnvironment) -> Iterator[Problem]:
+    """Yield problems of a path in the image."""
+    here = PurePosixPath(inside)
+    if ".." in here.parts or "\0" in inside or here.parts[1] in _OF_THE_KERNEL:
+        fact = f"'{inside}' has '..' or a NUL character, or is a folder of the kernel"
+        yield at.problem("inside", fact, "name a folder of the image")
+    if not around.has_image:
+        fact = f"'{inside}' is in an image, and the environment has none"
+        yield at.problem("inside", fact, "give the environment an image, or remove it")
+    for (kind, name), other in around.parts.items():
+        other_inside = getattr(other, "inside", None)
+        is_other = (kind, name) != (FilesKind.name, at.path[-1])
+        if is_other and other_inside and PurePosixPath(other_inside).is_relative_to(here):
+            fact = f"'{inside}' overlaps with part '{name}'"
+            yield at.problem("inside", fact, "name folders outside of each other")
+
+
+def _source(declared: Files, around: Around) -> Path:
+    """Return the folder that each trial gets as a copy.
+
+    Raises:
+        EnvironmentFailed: It is a folder of the image, which has none there.
+    """
+    if declared.from_ is not None:
+        return (around.suite_folder / declared.from_).resolve()
+    if around.image is None or declared.inside is None:
+        msg = f"a folder at '{declared.at}' has no source; name a folder of the suite in 'from'"
+        raise EnvironmentFailed(msg)
+    return around.image.folder(declared.inside)
 
 
 def _others_below(folder: PurePosixPath, around: Around) -> frozenset[str]:

@@ -1,6 +1,6 @@
 """Folders of files and their verifiers, as suites declare them."""
 
-from typing import Self
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
@@ -11,8 +11,12 @@ from tracegrade_scoring.tasks.model import Wanted
 class Files(Strict):
     """A folder of files."""
 
-    from_: Name = Field(alias="from")
-    """The folder, relative to the suite, that each trial gets as a copy."""
+    from_: Name | None = Field(default=None, alias="from")
+    """The folder, relative to the suite, that each trial gets as a copy; it may be missing for a
+    folder of the image."""
+    inside: Annotated[str, Field(pattern="^/[^/]")] | None = None
+    """An absolute path in the environment's image, where the agent sees the copy; without `from`,
+    the copy is of the image's own folder."""
     at: Name
     """Path of the copy, below the folder in which the agent is run."""
     path_env: Name | None = None
@@ -21,6 +25,13 @@ class Files(Strict):
     """Paths below it whose changes do not matter."""
     overlay: bool = False
     """Mount a kernel overlay instead of a copy, which takes no time even for a large folder."""
+
+    @model_validator(mode="after")
+    def _has_content(self) -> Self:
+        if self.from_ is None and self.inside is None:
+            msg = "it has neither from nor inside; name a folder of the suite in from"
+            raise ValueError(msg)
+        return self
 
 
 class FilesVerifier(Strict):

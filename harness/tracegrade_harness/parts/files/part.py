@@ -8,20 +8,20 @@ exists.
 import os
 import re
 import stat
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.parts.file_locks import Inode, held_names, inode, kernel_locks
-from tracegrade_harness.parts.files.overlay import Overlay
 from tracegrade_harness.parts.folders.contents import entry_digest
 from tracegrade_harness.parts.folders.copying import copy_entries, copy_folder
 from tracegrade_harness.parts.folders.folders import make_own
 from tracegrade_harness.parts.folders.walk import WalkedFile, folder_at, walk
 from tracegrade_harness.parts.globs import Globs
 from tracegrade_harness.parts.names import part_text, path_text, plain_text
+from tracegrade_harness.parts.overlay import Overlay
 from tracegrade_harness.parts.part import ServiceAddress
 from tracegrade_harness.parts.state_reading import ReadableState, StateReading, fingerprint
 from tracegrade_harness.parts.verifying.tree import NotReadable, read
@@ -44,6 +44,8 @@ class FilesLocation:
     """Globs over paths below it."""
     leave_out: frozenset[str] = frozenset()
     """Paths below it that belong to other parts."""
+    inside: str | None = None
+    """Absolute path at which an agent sees it in an image."""
 
     def path_of(self, name: str) -> str | None:
         """Return the path of an object below the part; None if it belongs to another part."""
@@ -54,10 +56,18 @@ class FilesLocation:
 class FilesPart:
     """A folder of the suite; each trial gets a copy or an overlay."""
 
-    def __init__(self, location: FilesLocation, source: Path, *, overlay: bool = False) -> None:
+    def __init__(
+        self, location: FilesLocation, source: Callable[[], Path], *, overlay: bool = False
+    ) -> None:
+        """Take the part's location.
+
+        Args:
+            location: Its path and its rules.
+            source: Returns the folder that it copies, which may be in an image.
+            overlay: Mount an overlay in each trial, and make no copy.
+        """
         self._location = location
         self._source = source
-        self._template = source
         self._is_overlay = overlay
 
     def source_digest(self) -> str:
@@ -67,17 +77,18 @@ class FilesPart:
             EnvironmentFailed: The source is missing or cannot be read.
         """
         location = FilesLocation(self._location.name, _HERE, leave_out=self._location.leave_out)
-        state = _read(location, self._source, _folders(self._source), str(self._source)).state
-        _refuse_unreadable(state, self._source)
+        source = self._source()
+        state = _read(location, source, _folders(source), str(source)).state
+        _refuse_unreadable(state, source)
         return fingerprint(state)
 
     def freeze(self, folder: Path) -> None:
         """Build the template in a new, empty folder; see `part.py`."""
         try:
             make_own(folder / "tree")
-            copy_folder(self._source, folder / "tree", self._location.leave_out)
+            copy_folder(self._source(), folder / "tree", self._location.leave_out)
         except OSError as error:
-            raise EnvironmentFailed(_unread(str(self._source), error)) from error
+            raise EnvironmentFailed(_unread(str(self._source()), error)) from error
         self.use(folder)
 
     def use(self, folder: Path) -> None:
@@ -128,7 +139,7 @@ class OpenedFiles(ReadableState):
     @property
     def variables(self) -> Mapping[str, str]:
         """The environment variables with which an agent finds the folder."""
-        path = str((self._root / self._location.at).absolute())
+        path = self._location.inside or str((self._root / self._location.at).absolute())
         return {self._location.variable: path} if self._location.variable else {}
 
     @property

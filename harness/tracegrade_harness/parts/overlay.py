@@ -18,19 +18,22 @@ from tracegrade_harness.parts.servers import namespace
 
 _SAME_EVERYWHERE: Final = "redirect_dir=nofollow,metacopy=off,index=off"
 """Options whose defaults differ between systems, with the values that user namespaces require."""
-_UPPER, _WORK = "upper", "work"
+UPPER: Final = "upper"
+"""Name of the folder with the changes, in the folder of the layers."""
+_WORK: Final = "work"
 _WAY_OUT: Final = "write 'overlay: false' for a copy"
 
 
 class Overlay:
     """A mounted overlay."""
 
-    def __init__(self, lower: Path, at: Path) -> None:
+    def __init__(self, lower: Path, at: Path, layers: Path | None = None) -> None:
         """Mount an overlay.
 
         Args:
             lower: The folder that it copies; it must not change while the overlay is mounted.
             at: An empty folder, which is created if it is missing.
+            layers: An empty folder for the layers; `at` itself if it is not given.
 
         Raises:
             EnvironmentFailed: This process has no mount namespace of its own, or another user owns
@@ -45,10 +48,11 @@ class Overlay:
             below = opened.enter_context(_folder(lower))
             _refuse_foreign(lower, os.fstat(below))
             point = opened.enter_context(_folder(at))
-            for name in (_UPPER, _WORK):
-                make_own(Path(_path(point), name))
+            holder = point if layers is None else opened.enter_context(_folder(layers))
+            for name in (UPPER, _WORK):
+                make_own(Path(_path(holder), name))
             upper, work = (
-                opened.enter_context(_folder(Path(_path(point), name))) for name in (_UPPER, _WORK)
+                opened.enter_context(_folder(Path(_path(holder), name))) for name in (UPPER, _WORK)
             )
             copy_attributes(below, upper)
             namespace.mount("overlay", _path(point), _options(below, upper, work))
@@ -65,6 +69,12 @@ class Overlay:
 
 
 def why_not(folder: Path) -> str | None:
+    """Return why a part cannot be an overlay in an existing folder, and the way out; or None."""
+    reason = why_no_mount(folder)
+    return reason and f"{reason}; {_WAY_OUT}"
+
+
+def why_no_mount(folder: Path) -> str | None:
     """Return why no overlay can be mounted in an existing folder; None if one can."""
     reason = namespace.why_not()
     if reason is None:
@@ -76,7 +86,7 @@ def why_not(folder: Path) -> str | None:
             reason = f"no overlay in '{folder}': {error.strerror}"
         finally:
             removed(probe)
-    return reason and f"{reason}; {_WAY_OUT}"
+    return reason
 
 
 def _refuse_foreign(lower: Path, info: os.stat_result) -> None:
