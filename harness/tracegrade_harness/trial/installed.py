@@ -13,7 +13,8 @@ def missing_programs(suite: Suite, case: Case, mode: Mode) -> Iterator[str]:
     """Yield why a case's agent, its recovery command or its MCP servers cannot be started.
 
     Programs in the environment or its image, and programs whose names have placeholders, exist
-    only in trials, so they are not checked. Servers whose answers come from tapes are not checked either.
+    only in trials, so they are not checked. Servers whose answers come from tapes are not checked
+    either.
     """
     agent = suite.agents[case.agent]
     recover = agent.recover if isinstance(agent.recover, list) else []

@@ -94,7 +94,7 @@ def test_the_example_is_well_formed(folder: Path) -> None:
         (
             with_environment("ftp: {}"),
             "6: unknown key 'ftp' in environments.e; "
-            "known keys: files, sqlite, postgres, redis, http, browser, mcp, upstreams, "
+            "known keys: files, sqlite, postgres, redis, http, browser, image, mcp, upstreams, "
             "taped_tools, locks",
         ),
         (
