@@ -9,6 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from tracegrade_collector.encoding.agent_records import spans_of_agents
+from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.encoding.otlp_files import SIGNAL_OF_KEY, read_parts
 from tracegrade_collector.importing.chat import ROLES
 from tracegrade_collector.importing.formats import (
@@ -87,7 +89,10 @@ class ImportFormat(NamedTuple):
 
 
 def _read_otlp(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
-    return (ImportPart(*part) for part in read_parts(path))
+    for part in read_parts(path):
+        yield ImportPart(*part)
+        if part.request and (made := spans_of_agents(part.request)):
+            yield ImportPart(part.location, Signal.TRACES, made)
 
 
 def _is_otlp(sample: Sample) -> bool:

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from tracegrade_collector.edge.counters import Counters
 from tracegrade_collector.encoding import otlp
+from tracegrade_collector.encoding.agent_records import may_hold_records, spans_in_records
 from tracegrade_collector.encoding.otlp import Decoded, Encoding, Rejection, Signal
 from tracegrade_collector.encoding.otlp_json import JsonReading
 from tracegrade_collector.encoding.otlp_metrics import count_points
@@ -162,6 +163,7 @@ class Intake:
         try:
             checked = await self._check(body, signal, encoding)
             if checked.items:
+                await self._add_spans(body, signal, encoding)
                 await self._log.append(_entry(body, signal, encoding, checked, self._tenant))
         except CollectorError:
             raise
@@ -213,6 +215,18 @@ class Intake:
     async def _in_thread(self, work: Callable[..., T], *arguments: object) -> T:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._decoders, work, *arguments)
+
+    async def _add_spans(self, body: bytes, signal: Signal, encoding: Encoding) -> None:
+        """Log the spans that stand for records of agents; equal ones are stored once."""
+        if signal is not Signal.LOGS or not may_hold_records(body):
+            return
+        if made := await self._in_thread(spans_in_records, body, encoding):
+            request, count = made
+            now = time.time_ns()
+            entry = Entry(
+                now, Signal.TRACES, Encoding.PROTOBUF, self._tenant, False, request, count
+            )
+            await self._log.append(entry)
 
     def _count(self, checked: DecodedRequest, signal: Signal) -> None:
         self.counters.add("received_requests", signal=signal)

@@ -2,6 +2,8 @@
 --
 -- The records `codex.user_prompt` and `codex.tool_result` belong to spans inside the turn. No
 -- record has a text of the model, and those of the tokens of model calls belong to no span.
+-- Without an exporter of spans, the collector makes a span of each record, in one trace for each
+-- conversation (`encoding/agent_records.py`). They are read if the prompt is among them.
 -- The names are those of otel/src/events in https://github.com/openai/codex 0.171.
 --
 -- Rank:
@@ -19,15 +21,25 @@ CREATE OR REPLACE TEMP MACRO exit_code_of_codex() AS
 || '(?:Exit code:|Process exited with code) (-?[0-9]+)';
 
 CREATE OR REPLACE TEMP TABLE codex_spans AS
+WITH conversations AS (
+  SELECT DISTINCT trace_id
+  FROM bucket_spans
+  WHERE scope_name = 'codex.records' AND name = 'codex.user_prompt'
+)
+
 SELECT
   key,
   trace_id,
   start_ns,
   attributes,
+  scope_name = 'codex.records' AS is_record,
   CASE
     WHEN name = 'session_task.turn' THEN 'agent'
     WHEN starts_with(name, 'model_client.stream_responses') THEN 'model'
     WHEN attributes['codex.tool.phase'] = 'dispatch' THEN 'tool'
+    WHEN name = 'codex.sse_event' THEN 'model'
+    WHEN name = 'codex.tool_result' THEN 'tool'
+    ELSE 'other'
   END AS operation
 FROM bucket_spans
 WHERE
@@ -35,6 +47,7 @@ WHERE
     name = 'session_task.turn'
     OR starts_with(name, 'model_client.stream_responses')
     OR attributes['codex.tool.phase'] = 'dispatch'
+    OR (scope_name = 'codex.records' AND trace_id IN (FROM conversations))
   );
 
 CREATE OR REPLACE TEMP TABLE codex_records AS
@@ -45,32 +58,53 @@ SELECT
   bucket_events.attributes
 FROM bucket_events
 INNER JOIN bucket_spans USING (key)
-WHERE bucket_events.attributes['event.name'] IN ('codex.user_prompt', 'codex.tool_result');
+WHERE bucket_events.attributes['event.name'] IN ('codex.user_prompt', 'codex.tool_result')
+UNION ALL BY NAME
+SELECT
+  trace_id,
+  attributes['event.name'] AS name,
+  start_ns AS time_ns,
+  attributes
+FROM codex_spans
+WHERE is_record;
 
 CREATE OR REPLACE TEMP TABLE codex_messages AS
-WITH calls AS (
+WITH prompts AS (
   SELECT
-    trace_id,
-    arg_min(key, start_ns) AS key
-  FROM codex_spans
-  WHERE operation = 'model'
-  GROUP BY trace_id
+    *,
+    row_number() OVER (PARTITION BY trace_id ORDER BY time_ns) AS position
+  FROM codex_records
+  WHERE name = 'codex.user_prompt'
+),
+
+calls AS (
+  SELECT
+    prompts.trace_id,
+    prompts.position,
+    -- A trace of spans has one turn.
+    coalesce(
+      arg_min(codex_spans.key, codex_spans.start_ns)
+        FILTER (WHERE codex_spans.start_ns >= prompts.time_ns),
+      min(codex_spans.key)
+    ) AS key
+  FROM prompts
+  INNER JOIN codex_spans USING (trace_id)
+  WHERE codex_spans.operation = 'model'
+  GROUP BY prompts.trace_id, prompts.position
 )
 
 SELECT
   calls.key,
   'in' AS direction,
-  row_number() OVER (PARTITION BY calls.key ORDER BY codex_records.time_ns) AS message_position,
+  calls.position AS message_position,
   1 AS part_position,
   'user' AS role,
   'text' AS part_type,
-  codex_records.attributes['prompt'] AS text
-FROM codex_records
-INNER JOIN calls USING (trace_id)
-WHERE
-  codex_records.name = 'codex.user_prompt'
-  -- Codex redacts prompts unless its user allows them.
-  AND codex_records.attributes['prompt'] <> '[REDACTED]';
+  prompts.attributes['prompt'] AS text
+FROM prompts
+INNER JOIN calls USING (trace_id, position)
+-- Codex redacts prompts unless its user allows them.
+WHERE prompts.attributes['prompt'] <> '[REDACTED]';
 
 CREATE OR REPLACE TEMP VIEW codex_operations AS
 WITH results AS (
@@ -102,17 +136,25 @@ SELECT
   spans.key,
   spans.operation,
   if(spans.operation = 'agent', 'Codex', NULL) AS agent_label,
+  if(spans.is_record, 'Codex', NULL) AS agent_name,
   if(spans.operation = 'tool', spans.attributes['tool_name'], NULL) AS tool_name,
   if(spans.operation = 'tool', spans.attributes['call_id'], NULL) AS call_id,
   results.arguments,
   results.result,
-  coalesce(results.failed OR results.exit_code <> '0', FALSE) AS failed,
+  coalesce(results.failed OR results.exit_code <> '0', FALSE)
+  OR (spans.operation = 'model' AND spans.attributes['error.message'] IS NOT NULL) AS failed,
   CASE
     WHEN results.exit_code <> '0' THEN 'exit code ' || results.exit_code
     WHEN results.failed THEN results.result
+    WHEN spans.operation = 'model' THEN spans.attributes['error.message']
   END AS error_message,
-  if(spans.operation = 'agent', prompts.user_input, NULL) AS user_input,
+  if(spans.operation IN ('agent', 'other'), prompts.user_input, NULL) AS user_input,
   if(spans.operation = 'model', spans.attributes['model'], NULL) AS model,
+  try_cast(spans.attributes['input_token_count'] AS BIGINT) AS input_tokens,
+  try_cast(spans.attributes['output_token_count'] AS BIGINT) AS output_tokens,
+  try_cast(spans.attributes['cached_token_count'] AS BIGINT) AS cache_read_tokens,
+  try_cast(spans.attributes['reasoning_token_count'] AS BIGINT) AS reasoning_tokens,
+  FALSE AS excludes_cached,
   coalesce(prompts.conversation_id, spans.attributes['conversation.id']) AS conversation_id
 FROM codex_spans AS spans
 LEFT JOIN prompts USING (trace_id)

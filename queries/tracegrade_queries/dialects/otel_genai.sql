@@ -94,6 +94,8 @@ SELECT
   key,
   CASE
     WHEN is_overwritten THEN 'agent'
+    -- Gemini CLI's own dialect reads which of them are steps.
+    WHEN scope_name IN ('gemini-cli', 'gemini_cli.records') THEN 'other'
     -- Microsoft's Agent Framework: several agents working together, under another name than
     -- `invoke_workflow`.
     WHEN name = 'workflow.run' THEN 'agent'

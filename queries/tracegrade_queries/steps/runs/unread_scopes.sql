@@ -1,6 +1,7 @@
 -- Number of traces in the bucket without a trajectory, by the scope of their outermost span.
 --
--- Traces whose calls another trace records in full are left out.
+-- Traces whose calls another trace records in full are left out, and so are spans that were made of
+-- an agent's log records.
 --
 -- Reads:
 --   bucket_spans
@@ -28,6 +29,7 @@ outermost AS (
   FROM bucket_spans
   ANTI JOIN built_trajectories USING (trace_id)
   ANTI JOIN copied USING (trace_id)
+  WHERE NOT coalesce(ends_with(bucket_spans.scope_name, '.records'), FALSE)
   GROUP BY bucket_spans.trace_id
 )
 
