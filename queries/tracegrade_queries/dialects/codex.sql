@@ -34,6 +34,8 @@ SELECT
   attributes,
   scope_name = 'codex.records' AS is_record,
   CASE
+    -- The other records of the conversation belong to spans.
+    WHEN scope_name = 'codex.records' AND trace_id NOT IN (FROM conversations) THEN 'other'
     WHEN name = 'session_task.turn' THEN 'agent'
     WHEN starts_with(name, 'model_client.stream_responses') THEN 'model'
     WHEN attributes['codex.tool.phase'] = 'dispatch' THEN 'tool'
@@ -47,7 +49,7 @@ WHERE
     name = 'session_task.turn'
     OR starts_with(name, 'model_client.stream_responses')
     OR attributes['codex.tool.phase'] = 'dispatch'
-    OR (scope_name = 'codex.records' AND trace_id IN (FROM conversations))
+    OR scope_name = 'codex.records'
   );
 
 CREATE OR REPLACE TEMP TABLE codex_records AS
@@ -83,9 +85,10 @@ calls AS (
     prompts.position,
     -- A trace of spans has one turn.
     coalesce(
+      arg_min(codex_spans.key, codex_spans.start_ns) FILTER (
+        WHERE codex_spans.start_ns >= prompts.time_ns
+      ),
       arg_min(codex_spans.key, codex_spans.start_ns)
-        FILTER (WHERE codex_spans.start_ns >= prompts.time_ns),
-      min(codex_spans.key)
     ) AS key
   FROM prompts
   INNER JOIN codex_spans USING (trace_id)

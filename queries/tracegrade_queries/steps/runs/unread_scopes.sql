@@ -1,7 +1,7 @@
 -- Number of traces in the bucket without a trajectory, by the scope of their outermost span.
 --
--- Traces whose calls another trace records in full are left out, and so are spans that were made of
--- an agent's log records.
+-- Traces whose calls another trace records in full are left out, and so are spans that were made
+-- of an agent's log records.
 --
 -- Reads:
 --   bucket_spans
