@@ -30,11 +30,13 @@
 --   date                DATE       Date the trace was first received, UTC.
 -- Order:
 --   issue, trajectory_id
-SELECT DISTINCT ON (coalesce(merged_issues.whole, issue_runs.issue), issue_runs.trajectory_id)
-  coalesce(merged_issues.whole, issue_runs.issue) AS issue,
+SELECT DISTINCT ON (
+  coalesce(merged_issues.merged_into, issue_runs.issue), issue_runs.trajectory_id
+)
+  coalesce(merged_issues.merged_into, issue_runs.issue) AS issue,
   issue_runs.trajectory_id,
   issue_runs.rank_in_run,
-  merged_issues.whole IS NOT NULL AS is_merged,
+  merged_issues.merged_into IS NOT NULL AS is_merged,
   issue_runs.kind,
   issue_runs.object,
   issue_runs.detail,
@@ -57,6 +59,6 @@ WHERE
   trajectories.parent_trajectory_id IS NULL
   AND coalesce(trajectory_scores.success.reason NOT IN ('killed_run', 'several_runs'), TRUE)
 ORDER BY
-  coalesce(merged_issues.whole, issue_runs.issue),
+  coalesce(merged_issues.merged_into, issue_runs.issue),
   issue_runs.trajectory_id,
   issue_runs.rank_in_run;

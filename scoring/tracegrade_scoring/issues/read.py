@@ -216,7 +216,7 @@ _RELATIONS: Final = ("issue_attempts", "task_releases")
 
 def _make_relations(con: DuckDBPyConnection, merged: Mapping[str, str]) -> None:
     RELATIONS.make(con, "superseded_runs")
-    keys = {"issues": [*merged], "wholes": [*merged.values()]}
+    keys = {"issues": [*merged], "merged_into": [*merged.values()]}
     make_table(con, "merged_issues", query("merged_issues"), keys)
     for name in _RELATIONS:
         make_table(con, name, query(name))

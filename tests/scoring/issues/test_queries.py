@@ -11,7 +11,7 @@ from tracegrade_scoring.issues.read import read_issues
 from tracegrade_scoring.sql import QUERIES as ALL
 
 QUERIES = [p for p in ALL.paths.values() if "issues" in p.relative_to(ALL.root).parts]
-PARAMETERS = {"issue": "", "rows": 5, "issues": ["a", "b"], "wholes": ["c", "c"]}
+PARAMETERS = {"issue": "", "rows": 5, "issues": ["a", "b"], "merged_into": ["c", "c"]}
 
 
 @pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)
