@@ -34,6 +34,12 @@ MAX_RETRIES: Final = 6
 RETRY_SECS: Final = 30
 """Within one request; after it the lander pauses and tries its round again."""
 
+SMALL_BYTES: Final = 1 << 20
+"""Of an object that is read whole: it takes less time than two requests."""
+
+KEPT_BYTES: Final = 64 << 20
+"""Of all small objects that are kept for one opening of a lake."""
+
 PUT_SECS: Final = 120
 """For one object: 64 MiB at 5 Mbit/s."""
 
@@ -86,14 +92,15 @@ def store_of(url: str) -> StoreKind:
     return STORES[url.partition("://")[0]]
 
 
-def _s3_objects(url: str, _: "ObjectStore") -> FileSystem:
+def _s3_objects(url: str, client: "ObjectStore") -> FileSystem:
     files = S3FileSystem(
         endpoint_override=os.environ.get("AWS_ENDPOINT_URL") or None,
         region=os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"),
         connect_timeout=CONNECT_SECS,
         retry_strategy=AwsStandardS3RetryStrategy(max_attempts=MAX_RETRIES + 1),
     )
-    return SubTreeFileSystem(url.removeprefix("s3://"), files)
+    large = SubTreeFileSystem(url.removeprefix("s3://"), files)
+    return PyFileSystem(_SmallObjects(url, client, large))
 
 
 class _Object(io.RawIOBase):
@@ -144,8 +151,41 @@ class _Objects(DeltaStorageHandler):
         return self.open_input_file(path)
 
 
+class _SmallObjects(DeltaStorageHandler):
+    """Reads small objects whole and keeps them: an engine opens a file dozens of times.
+
+    Each opening of a larger one is left to another file system.
+    """
+
+    def __init__(self, url: str, client: "ObjectStore", large: FileSystem) -> None:
+        super().__init__(url, delta_options())
+        self._client, self._large = client, large
+        self._whole: dict[str, bytes] = {}
+        self._large_paths: set[str] = set()
+        self._room = KEPT_BYTES
+
+    def open_input_file(self, path: str) -> pa.NativeFile:
+        content = self._content(path)
+        return self._large.open_input_file(path) if content is None else pa.BufferReader(content)
+
+    def open_input_stream(self, path: str) -> pa.NativeFile:
+        return self.open_input_file(path)
+
+    def _content(self, path: str) -> bytes | None:
+        """Return the bytes of a small object; None for a large one, or where no room is left."""
+        if path in self._whole or path in self._large_paths:
+            return self._whole.get(path)
+        size = _Object(self._client, path).seek(0, os.SEEK_END)
+        if size > min(SMALL_BYTES, self._room):
+            self._large_paths.add(path)
+            return None
+        self._room -= size
+        content = bytes(obstore.get(self._client, path).bytes())
+        return self._whole.setdefault(path, content)
+
+
 def _objects(url: str, client: "ObjectStore") -> FileSystem:
-    return PyFileSystem(_Objects(url, client))
+    return PyFileSystem(_SmallObjects(url, client, PyFileSystem(_Objects(url, client))))
 
 
 _AZURE: Final = StoreKind(

@@ -323,6 +323,30 @@ def test_a_dataset_finds_nulls_and_columns_that_came_later(store: Store, tmp_pat
     assert con.sql("SELECT count(*) FROM words WHERE date = '2026-11-21'").fetchall() == [(3,)]
 
 
+def test_a_small_object_is_fetched_once_however_often_it_is_opened(
+    lake: Lake, store: Store
+) -> None:
+    """Its size is looked up, then all of it is fetched; other versions are other objects."""
+    before = len(store.requests)
+    assert seqs(lake) == seqs(lake) == [1]
+    made = [method for _, method, path in store.requests[before:] if ".parquet" in path]
+    land(lake, 2, 2)
+
+    assert made == ["HEAD", "GET"]
+    assert seqs(lake) == [1, 2]
+
+
+def test_a_large_object_is_read_in_ranges(
+    lake: Lake, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As is what no longer fits next to those that are kept."""
+    monkeypatch.setattr("tracegrade_lake.stores.SMALL_BYTES", 10)
+    before = len(store.requests)
+
+    assert seqs(lake) == seqs(lake) == [1]
+    assert len([path for _, _, path in store.requests[before:] if ".parquet" in path]) > 2
+
+
 def test_a_file_that_the_store_refuses_is_no_damage(lake: Lake, store: Store) -> None:
     """The client that reads Parquet says it in other words; the way out is the same."""
     (file,) = lake.live_files("notes")
