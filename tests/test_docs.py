@@ -48,6 +48,7 @@ FILES = sorted(visible_files())
 CITING = [path for path in FILES if path.suffix in {*COMMENT_MARKS, ".md"}]
 """Every file that may cite a document."""
 CATALOG = ROOT / "docs" / "reliability.md"
+STATEMENTS = ROOT / "docs" / "explain" / "sources.md"
 NUMBERED = 4
 """Cells of an entry that has a number, which is the first; the tests are the last."""
 TEST = re.compile(r"`([\w/]+\.py::[\w:]+)`")
@@ -321,9 +322,25 @@ def test_numbers_of_inputs_and_faults_stand_in_the_catalog() -> None:
     assert {"7", "41", "F7"} <= cited  # of each way to cite one is found
 
 
+def test_statements_of_the_sources_name_their_tests() -> None:
+    """Each says whether it holds, in part or differs, and names a test that exists."""
+    statements = [entry for entry in rows_of(STATEMENTS) if entry[0] != "---"]
+    judged = re.compile(r"(as stated|in part: |differs: )")
+    named = [test for entry in statements for test in TEST.findall(entry[-1])]
+
+    assert [entry for entry in statements if not judged.match(entry[1])] == []
+    assert len(named) == len(statements) > 100
+    assert [test for test in named if not exists(test)] == []
+
+
 def catalog() -> list[list[str]]:
     """Return the cells of each row of each table of the catalog."""
-    text = CATALOG.read_text("utf-8")
+    return rows_of(CATALOG)
+
+
+def rows_of(document: Path) -> list[list[str]]:
+    """Return the cells of each row of each table of a document, the last one with tests."""
+    text = document.read_text("utf-8")
     rows = re.findall(r"^\| (?!.* \| test \|$)(.*) \|$", text, re.M)
     return [re.split(r" (?<!\\)\| ", row) for row in rows]
 
