@@ -1,6 +1,5 @@
 """PostgreSQL databases are restored for each trial; what differs or is held there is named."""
 
-import json
 import socket
 import subprocess
 import sys
@@ -97,11 +96,6 @@ def kept_shop(
     """The shop of one trial, in which tests change nothing."""
     with opened_shop(template, tmp_path_factory.mktemp("kept")) as environment:
         yield environment
-
-
-def contents(environment: OpenedEnvironment, names: list[str]) -> dict[str, Any]:
-    """Return the contents of objects by name."""
-    return {name: json.loads(text) for name, text in environment.contents(names, 999)}
 
 
 def changes(environment: OpenedEnvironment) -> dict[str, list[str]]:
@@ -216,35 +210,6 @@ def test_a_change_is_named(
     execute(shop, statement)
 
     assert changes(shop) == changed
-
-
-def test_contents_are_the_columns_of_rows(shop: OpenedEnvironment) -> None:
-    """Each changed row has its columns, with and without a key."""
-    execute(
-        shop,
-        "UPDATE orders SET state = 'it''s', total = NULL WHERE id = 1",
-        "INSERT INTO lines VALUES ('x', 9)",
-        "INSERT INTO log VALUES ('new', NULL)",
-    )
-    names = shop.difference().names
-    found = contents(shop, names)
-
-    assert found.keys() == {*names}
-    assert {"item": "x", "number": 9} in found.values()
-    assert {"by": None, "said": "new"} in found.values()
-    order = found["postgres:shop/public.orders/1"]
-    assert (order["id"], order["state"], order["total"]) == (1, "it's", None)
-
-
-def test_a_locked_table_has_no_contents_and_the_others_have(shop: OpenedEnvironment) -> None:
-    """A reader that waited for its lock would wait for ever."""
-    execute(shop, "INSERT INTO lines VALUES ('x', 9)", "UPDATE orders SET total = 7 WHERE id = 1")
-    names = shop.difference().names
-    with connect(shop) as connection:
-        connection.execute("BEGIN; LOCK TABLE lines")
-        found = contents(shop, names)
-
-    assert [*found] == ["postgres:shop/public.orders/1"]
 
 
 def test_rows_without_a_key_are_named_by_content_and_counted(shop: OpenedEnvironment) -> None:
