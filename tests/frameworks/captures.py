@@ -91,7 +91,7 @@ def run(way: Way, model: str, collector: str) -> None:
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(ENVIRONMENTS),
-        "PYTHONPATH": str(OWN_PACKAGE),
+        "PYTHONPATH": os.pathsep.join(map(str, (OWN_PACKAGE, PROGRAMS))),
         "MODEL_SERVER": model,
         "OTEL_EXPORTER_OTLP_ENDPOINT": collector,
         "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "SPAN_ONLY",
@@ -112,8 +112,8 @@ def run(way: Way, model: str, collector: str) -> None:
 def _command(way: Way) -> list[str | Path]:
     """Return what runs the program of a way, with the packages of its environment."""
     environment = ENVIRONMENTS / way.framework
-    if (PROGRAMS / f"{way.program}.py").exists():
-        return [environment / "bin" / "python", PROGRAMS / f"{way.program}.py"]
+    for program in PROGRAMS.rglob(f"{way.program}.py"):
+        return [environment / "bin" / "python", program]
     # Node looks for packages where the program stands, so that it is linked to beside them.
     links = ["--preserve-symlinks", "--preserve-symlinks-main"]
     return ["node", *links, environment / "programs" / f"{way.program}.mjs"]
