@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from obstore.store import ObjectStore as Client
 
 COPIES_FOLDER: Final = "_logs"
-"""Of the local state: copies of the logs, by table."""
+"""Folder in the local state: copies of the logs, by table."""
 
 MOST_ENTRIES: Final = 10
-"""After so many entries a commit writes a checkpoint, whatever the table's own interval is."""
+"""After so many entries a commit writes a checkpoint, also if the table's own interval is longer."""
 
 FETCHES: Final = 8
 """Objects that are fetched at the same time."""
@@ -108,7 +108,7 @@ class LogCopies:
 
     client: "Client"
     key: str
-    """Of the log, inside the lake."""
+    """Key of the log, inside the lake."""
 
     uri: str
     """The URL of the table."""
@@ -117,7 +117,7 @@ class LogCopies:
     """For copies."""
 
     def open(self, version: int | None = None) -> CopiedTable | None:
-        """Return a handle on the newest version, or on one of which all is copied.
+        """Return a handle on the newest version, or on one that is copied whole.
 
         Returns:
             None if the log has a form that only the Delta library reads, or of an earlier version

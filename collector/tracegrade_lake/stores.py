@@ -35,10 +35,10 @@ RETRY_SECS: Final = 30
 """Within one request; after it the lander pauses and tries its round again."""
 
 SMALL_BYTES: Final = 1 << 20
-"""Of an object that is read whole: it takes less time than two requests."""
+"""Size up to which an object is read whole: it takes less time than two requests."""
 
 KEPT_BYTES: Final = 64 << 20
-"""Of all small objects that are kept for one opening of a lake."""
+"""Size of all small objects that are kept for one opening of a lake."""
 
 PUT_SECS: Final = 120
 """For one object: 64 MiB at 5 Mbit/s."""

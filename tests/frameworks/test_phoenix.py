@@ -83,7 +83,7 @@ def annotations(url: str, traces: list[str]) -> dict[tuple[str, str], float]:
 
 
 def test_phoenix_has_steps_on_their_spans(phoenix: str, tmp_path: Path) -> None:
-    """Each decision once, whichever order they were sent in; computed again, it is replaced."""
+    """Each decision once, in any order of sending; computed again, it is replaced."""
     lake = Lake.create(tmp_path / "lake")
     land(lake, *(with_steps(number, ("look", {}), ("pay", {})) for number in range(11, 14)))
     (tmp_path / "tasks.yaml").write_text(f"version: 1\n{TASKS}")

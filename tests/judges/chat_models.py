@@ -31,7 +31,7 @@ class HonestChatModel(BaseChatModel):
     def _llm_type(self) -> str:
         return "honest"
 
-    def bind_tools(self, tools: Any, **options: Any) -> Any:  # type: ignore[override]
+    def bind_tools(self, tools: Any, **options: Any) -> Any:
         """Send the tools with each request."""
         return self.bind(tools=tools, **options)
 

@@ -24,6 +24,12 @@ HONEST = "tests.judges.chat_models:HonestChatModel"
 SECRET = "sk-proj-Zx91kQ7vT3bN8mW2pL5dR6yH0cJ4fG1sA9eU"  # noqa: S105 - a made-up key
 
 
+def forget_environment() -> None:
+    """Let LangSmith read the environment's variables again."""
+    read: Any = langsmith_utils.get_env_var
+    read.cache_clear()
+
+
 def class_file(folder: Path, kind: str, model: Json | None = None, **options: Any) -> Path:
     """Write a judge file whose judge is a LangChain class."""
     given = {"provider": "langchain", "class": kind, "name": "rules-1", "options": options}
@@ -94,13 +100,13 @@ def test_a_class_that_calls_tools_counts_against_the_budget(
     """It gets its limit and its key, repeats nothing itself, and LangSmith gets no trace."""
     monkeypatch.setenv("CHAT_KEY", SECRET)
     monkeypatch.setenv("LANGSMITH_TRACING", "true")
-    langsmith_utils.get_env_var.cache_clear()
+    forget_environment()
     HonestChatModel.handlers.clear()
     file = class_file(tmp_path, HONEST, api_key="$CHAT_KEY")
 
     ended = run(lake, file, "--max-tokens", 6_000)
     rest = run(lake, file, "--max-tokens", 1_000_000)
-    langsmith_utils.get_env_var.cache_clear()
+    forget_environment()
 
     calls = rows(lake, "judge_calls")
     model = HonestChatModel.made[-1]

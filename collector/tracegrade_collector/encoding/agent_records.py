@@ -35,7 +35,7 @@ _CALLS: Final = {
     _DETAILS: {"gen_ai.response.finish_reasons"},
     "codex.sse_event": {"input_token_count", "error.message"},
 }
-"""Events of which only the records of a whole model call are read: they have one of these."""
+"""Only records of a whole model call are read from these events: they have one of the keys."""
 
 
 class _Agent(NamedTuple):

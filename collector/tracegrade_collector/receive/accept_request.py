@@ -217,7 +217,7 @@ class Intake:
         return await loop.run_in_executor(self._decoders, work, *arguments)
 
     async def _add_spans(self, body: bytes, signal: Signal, encoding: Encoding) -> None:
-        """Log the spans that stand for records of agents; equal ones are stored once."""
+        """Log the spans made of agents' records; equal ones are stored once."""
         if signal is not Signal.LOGS or not may_hold_records(body):
             return
         if made := await self._in_thread(spans_in_records, body, encoding):

@@ -1,7 +1,7 @@
 """Writes the entries of layers into a folder, and never outside of it.
 
 Each folder is opened from its parent, and no link is followed. So no link of an image leads a
-later entry anywhere. Whoever unpacks owns all files; devices, owners, extended attributes, and the
+later entry anywhere. The user who unpacks owns all files; devices, owners, extended attributes, and the
 bits that change a program's user are not written.
 """
 
@@ -211,7 +211,7 @@ def _copy(layer: IO[bytes], target: int, at: int, size: int, name: str) -> None:
 
 
 def _clear(folder: int, name: str) -> None:
-    """Remove an entry of an open folder, whatever it is, if it exists."""
+    """Remove an entry of an open folder, of any kind, if it exists."""
     remove(Path(f"/proc/self/fd/{folder}/{name}"))
 
 

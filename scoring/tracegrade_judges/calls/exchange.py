@@ -92,7 +92,7 @@ class Conversation:
     failure: Exception | None = None
     """Why a request failed: the library wraps the exception."""
     settings: str = ""
-    """What decides on the model's answers and is not in the requests; no secret."""
+    """Settings that decide on the model's answers and are not in the requests; no secret."""
 
 
 class Exchange:

@@ -59,7 +59,7 @@ class LangChainSender:
         body = json.loads(request.content)
         try:
             with tracing_context(enabled=False):  # otherwise requests may go to LangSmith, too
-                message = await self._asked(body)
+                message = await self._response(body)
         except TimeoutError:
             raise
         except Exception as error:  # noqa: BLE001 - the class may raise anything
@@ -70,9 +70,9 @@ class LangChainSender:
         return SentAnswer(200, answer)
 
     async def close(self) -> None:
-        """Leave the model as it is: LangChain has no way to close one."""
+        """Do nothing: LangChain has no way to close one."""
 
-    async def _asked(self, body: AnswerFields) -> "AIMessage":
+    async def _response(self, body: AnswerFields) -> "AIMessage":
         tools = body.get("tools") or []
         messages = messages_of(body["messages"], None if self._takes_tools else tools)
         if self._takes_tools and tools:

@@ -90,7 +90,7 @@ class JudgeModel(_Strict):
     class_: Annotated[str, Field(pattern=_CHAT_CLASS)] | None = Field(None, alias="class")
     """PACKAGE:NAME of the `BaseChatModel`; with `provider: langchain` alone."""
     options: dict[Name, JsonValue] = Field(default_factory=dict)
-    """What that class is made with, such as `model` and `temperature`; a text `$NAME` is a
+    """Arguments that the class is made with, such as `model` and `temperature`; a text `$NAME` is a
     variable of the environment, and a key must be one.
     """
     base_url: Annotated[str, AfterValidator(_endpoint)] | None = None
@@ -150,7 +150,7 @@ class Judge(_Strict):
     """
     model: JudgeModel
     tools: list[JudgeTool] | None = None
-    """What a judge of sub-goals, plans or calls may read with; None: all."""
+    """Tools with which a judge of sub-goals, plans or calls may read; None: all."""
     limits: JudgeLimits = JudgeLimits()
     votes: Annotated[int, Field(ge=1, le=9)] = 1
     """Number of votes on each question; the majority decides. Odd."""
@@ -162,7 +162,7 @@ class Judge(_Strict):
     served`, where the call is.
     """
     reference: Literal["task"] | None = None
-    """Where the right answer stands; of `subject: success`."""
+    """The place of the right answer; of `subject: success`."""
     rubric: Literal["agentic"] | None = None
     """By what a judge of answers scores; of `subject: success`."""
     threshold: Annotated[float, Field(ge=0, le=1)] | None = None

@@ -80,7 +80,7 @@ class _TimeLimit:
     """Cuts off a command after some seconds, by the alarm of this process.
 
     The alarm may arrive at any instruction, also where the command has just ended. It therefore
-    raises while a command runs and then only, and `run` catches whatever was raised so.
+    raises while a command runs and then only, and `run` always catches it.
     """
 
     def __init__(self, secs: float) -> None:

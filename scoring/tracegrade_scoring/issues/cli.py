@@ -143,7 +143,7 @@ def split(key: KeyArgument, lake: LakeOption, by: ByOption) -> None:
     from tracegrade_scoring.issues.found import split_issue
 
     split_key = split_issue(open_lake(lake, partial(echo, err=True)), key, by)
-    echo(f"{split_key} stands for itself again")
+    echo(f"{split_key} counts for itself again")
 
 
 def _mark(

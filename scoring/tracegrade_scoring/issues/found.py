@@ -137,7 +137,7 @@ def merge_issues(lake: Lake, key: str, into: str, by: str) -> Issue:
 
 
 def split_issue(lake: Lake, key: str, by: str) -> str:
-    """Let a merged issue stand for itself again, and return its key.
+    """Let a merged issue count for itself again, and return its key.
 
     Raises:
         IssueUnknown: No merged issue has a key that begins so, or several have.

@@ -61,6 +61,6 @@ def marked_state(mark: Mapping[str, Any]) -> str:
     into = mark["merged_into"]
     if into:
         key = words.name(mark["issue"])
-        return f"{key} stands for itself" if into == mark["issue"] else f"{key} merged into it"
+        return f"{key} counts for itself" if into == mark["issue"] else f"{key} merged into it"
     release = words.name(mark["release"], "")
     return " ".join(filter(None, (mark["state"], release and f"in {release}")))

@@ -54,7 +54,7 @@ class TriedTask(NamedTuple):
 
 
 class TriedTasks(NamedTuple):
-    """What task files say of some traces."""
+    """The scores of some traces by task files."""
 
     traces: int
     tasks: Sequence[TriedTask]

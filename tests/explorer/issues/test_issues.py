@@ -143,7 +143,7 @@ def test_a_merge_is_on_the_pages_at_once(web: TestClient, lake: Lake) -> None:
 
 
 def test_rates_of_releases_are_a_line(web: TestClient) -> None:
-    """It says from which release to which."""
+    """It names the first and the last release."""
     page = web.get("/issues").text
     assert page.count('class="spark"') == 2
     assert 'aria-label="rate from 1.0 to 1.2"' in page

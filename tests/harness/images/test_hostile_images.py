@@ -58,7 +58,7 @@ def with_nested_headers() -> bytes:
 
 
 def with_a_sparse_file(size: int, extents: str) -> bytes:
-    """Return an archive with a file of which some extents are stored."""
+    """Return an archive with a file with some extents stored."""
     headers = {"GNU.sparse.size": str(size), "GNU.sparse.map": extents, "GNU.sparse.name": "s"}
     return layer(pax("s", **headers))
 

@@ -1,4 +1,4 @@
-"""Rows and values as texts that people compare, and from which secrets are removed."""
+"""Rows and values as texts that people compare, without secrets."""
 
 import json
 from decimal import Decimal

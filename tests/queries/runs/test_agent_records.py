@@ -75,7 +75,7 @@ def _ran(at: float, path: str, *, success: str = "true", **fields: str) -> Row:
 
 
 def _gemini() -> list[Row]:
-    """Return two prompts: two parallel calls, of which one fails; then an answer at once."""
+    """Return two prompts: two parallel calls, one failed; then an answer at once."""
     first = [_said("user", CONTEXT, "Read both.")]
     thought = {"type": "reasoning", "content": "I look."}
     calls = _said("system", thought, _asked("a", "read__read_1_0"), _asked("b", "read__read_1_1"))
@@ -165,7 +165,7 @@ def _story(con: duckdb.DuckDBPyConnection, conversation: str) -> list[tuple[Any,
 
 
 def test_a_conversation_of_gemini_cli_is_one_run(found: tuple[Any, BuildSummary]) -> None:
-    """The ids of calls differ between an answer and the next input; the context is no question."""
+    """The ids of calls differ between an answer and the next input; the context is not a question."""
     con, _ = found
 
     assert _story(con, "g1") == [

@@ -91,7 +91,7 @@ def test_a_merged_issue_counts_for_another_one_until_it_is_split(lake: Lake) -> 
     assert "merged into it: k2" in shown
     assert "k2 merged into it" in shown
 
-    assert "k2 stands for itself" in tracegrade("issues", "split", "k2", *at).stdout
+    assert "k2 counts for itself" in tracegrade("issues", "split", "k2", *at).stdout
     assert [(row["issue"], row["runs"], row["merged"]) for row in listed(lake)] == [
         ("k", 3, []),
         ("k2", 1, []),
@@ -116,10 +116,10 @@ KEYS = st.sampled_from("abcde")
 
 
 @given(st.lists(st.tuples(KEYS, KEYS), max_size=12))
-def test_merges_of_merges_end_at_an_issue_that_stands_for_itself(
+def test_merges_of_merges_end_at_an_issue_that_counts_for_itself(
     merges: list[tuple[str, str]],
 ) -> None:
-    """Whatever people merged, in circles too; the last mark of an issue counts."""
+    """It holds for any merges, in circles too; the last mark of an issue counts."""
     marks: dict[str, list[dict[str, Any]]] = {}
     for place, (issue, into) in enumerate(merges):
         row = {"issue": issue, "merged_into": into, "marked_at": place}

@@ -61,7 +61,7 @@ def test_it_finds_what_scoring_would(lake: Lake, file: Path) -> None:
 
 
 def test_only_the_newest_traces_are_read(lake: Lake) -> None:
-    """No more than asked for; no tasks are no error."""
+    """No more than asked for; without tasks there is no error."""
     tried = try_tasks(lake, Specification(), 2)
     assert tried.traces == 2
     assert sum(each.runs for each in tried.tasks) == 2

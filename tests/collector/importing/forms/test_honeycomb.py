@@ -79,7 +79,7 @@ def as_csv(path: Path, rows: list[Row]) -> Path:
 
 
 class TestImport:
-    """A download of three runs in JSON, with rows that are no spans, in one lake."""
+    """A download of three runs in JSON, with rows that are not spans, in one lake."""
 
     @pytest.fixture(scope="class")
     @staticmethod

@@ -45,7 +45,7 @@ _OF_EVENTS: Final = frozenset(
         *("parent_name", "span.num_events", "span.num_links", "meta.signal_type", *_TIMES),
     }
 )
-"""Columns that Honeycomb or its form of spans adds; they are no attributes."""
+"""Columns that Honeycomb or its form of spans adds; they are not attributes."""
 _RESOURCE: Final = re.compile(
     r"(service|telemetry|deployment|host|process|container|k8s|cloud|os)\..+"
 )

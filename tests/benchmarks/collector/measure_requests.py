@@ -3,7 +3,7 @@
 The store is moto's S3 server behind a proxy that counts. Each run is one trace that lands by
 itself, and is scored before the next one lands.
 
-    python -m tests.benchmarks.measure_requests [RUNS]
+    python -m tests.benchmarks.collector.measure_requests [RUNS]
 """
 
 import multiprocessing
