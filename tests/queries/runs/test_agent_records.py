@@ -165,7 +165,7 @@ def _story(con: duckdb.DuckDBPyConnection, conversation: str) -> list[tuple[Any,
 
 
 def test_a_conversation_of_gemini_cli_is_one_run(found: tuple[Any, BuildSummary]) -> None:
-    """The ids of calls differ between an answer and the next input; the context is not a question."""
+    """Ids of calls differ between an answer and the next input; context is not a question."""
     con, _ = found
 
     assert _story(con, "g1") == [
