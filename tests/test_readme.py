@@ -38,6 +38,7 @@ FRAMEWORKS = {
     "autogen": "AutoGen",
     "claude_agent": "Claude Agent SDK",
     "crewai": "CrewAI",
+    "deepagents": "Deep Agents",
     "dspy": "DSPy",
     "google_adk": "Google ADK",
     "haystack": "Haystack",

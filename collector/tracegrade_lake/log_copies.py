@@ -39,7 +39,7 @@ COPIES_FOLDER: Final = "_logs"
 """Folder in the local state: copies of the logs, by table."""
 
 MOST_ENTRIES: Final = 10
-"""After so many entries a commit writes a checkpoint, also if the table's own interval is longer."""
+"""After so many entries a commit writes a checkpoint, however long the table's interval is."""
 
 FETCHES: Final = 8
 """Objects that are fetched at the same time."""

@@ -37,7 +37,7 @@ RETRY_SECS: Final = 30
 SMALL_BYTES: Final = 1 << 20
 """Size up to which an object is read whole: it takes less time than two requests."""
 
-KEPT_BYTES: Final = 64 << 20
+MOST_BYTES: Final = 64 << 20
 """Size of all small objects that are kept for one opening of a lake."""
 
 PUT_SECS: Final = 120
@@ -162,7 +162,7 @@ class _SmallObjects(DeltaStorageHandler):
         self._client, self._large = client, large
         self._whole: dict[str, bytes] = {}
         self._large_paths: set[str] = set()
-        self._room = KEPT_BYTES
+        self._room = MOST_BYTES
 
     def open_input_file(self, path: str) -> pa.NativeFile:
         content = self._content(path)

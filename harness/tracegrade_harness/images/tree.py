@@ -1,8 +1,8 @@
 """Writes the entries of layers into a folder, and never outside of it.
 
 Each folder is opened from its parent, and no link is followed. So no link of an image leads a
-later entry anywhere. The user who unpacks owns all files; devices, owners, extended attributes, and the
-bits that change a program's user are not written.
+later entry anywhere. The user who unpacks owns all files. Devices, owners and extended attributes
+are not written, and neither are the bits that change a program's user.
 """
 
 import contextlib

@@ -90,8 +90,8 @@ class JudgeModel(_Strict):
     class_: Annotated[str, Field(pattern=_CHAT_CLASS)] | None = Field(None, alias="class")
     """PACKAGE:NAME of the `BaseChatModel`; with `provider: langchain` alone."""
     options: dict[Name, JsonValue] = Field(default_factory=dict)
-    """Arguments that the class is made with, such as `model` and `temperature`; a text `$NAME` is a
-    variable of the environment, and a key must be one.
+    """Arguments of the class, such as `model` and `temperature`; a text `$NAME` is a variable of
+    the environment, and a key must be one.
     """
     base_url: Annotated[str, AfterValidator(_endpoint)] | None = None
     """`$NAME` is a variable of the environment; None: `$OPENAI_BASE_URL`, or Anthropic's own."""
