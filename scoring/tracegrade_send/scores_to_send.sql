@@ -38,7 +38,7 @@
 --   numerator           DOUBLE     Numerator of value; NULL unless scored.
 --   denominator         DOUBLE     Denominator of value; NULL unless scored.
 --   status              VARCHAR    scored | not_applicable | error.
---   label               VARCHAR    Label of the score; mostly NULL. Of a step: correct |
+--   label               VARCHAR    Label of the score; mostly NULL. A step has correct |
 --                                  wrong_tool | wrong_arguments | better_tool_offered, or the
 --                                  outcome of the failed call.
 --   reason              VARCHAR    Code of why it was not scored; NULL if it was.
