@@ -3,8 +3,8 @@
 -- Left out: runs of sub-agents, runs that were killed or sent in addition to a trial's run, and
 -- runs that a later run superseded, since `release_scores` does not count them either. Scores with
 -- nothing to measure and failure modes that a run does not show are left out until the destination
--- has them. Scores of steps belong to the calls of a span: its decisions, and its failed calls whose
--- outcome is known. Source: docs/guides/send.md.
+-- has them. Scores of steps belong to the calls of a span: its decisions, and its failed calls
+-- whose outcome is known. Source: docs/guides/send.md.
 --
 -- Reads:
 --   decisions

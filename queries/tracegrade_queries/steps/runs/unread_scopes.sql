@@ -29,7 +29,7 @@ outermost AS (
   FROM bucket_spans
   ANTI JOIN built_trajectories USING (trace_id)
   ANTI JOIN copied USING (trace_id)
-  WHERE NOT coalesce(ends_with(bucket_spans.scope_name, '.records'), FALSE)
+  WHERE coalesce(bucket_spans.scope_name, '') NOT IN ('codex.records', 'gemini_cli.records')
   GROUP BY bucket_spans.trace_id
 )
 
