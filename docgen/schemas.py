@@ -1,4 +1,4 @@
-"""Pages of the files that users write: every key of suites, task files, judge and watch files."""
+"""The files that users write: JSON Schemas of suites, task, judge and watch files, and pages."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -16,8 +16,12 @@ _IN_ROWS: Final = 2
 
 
 def pages() -> Mapping[str, str]:
-    """Return the pages by their paths below `docs/`."""
+    """Return the pages and the published schemas by their paths, seen from `docs/`."""
     return {
+        "../harness/suite.schema.json": suite_schema_text(),
+        "../scoring/tasks.schema.json": tasks_schema_text(),
+        "../scoring/judges.schema.json": judge_schema_text(),
+        "../scoring/watch.schema.json": watch_schema_text(),
         "reference/suite.md": _page(
             "Keys of a suite",
             "`tracegrade harness check SUITE` checks a suite, `tracegrade harness schema` prints "
