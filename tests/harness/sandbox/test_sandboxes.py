@@ -322,7 +322,8 @@ def test_a_program_that_ends_before_anyone_looks_is_told(tmp_path: Path) -> None
         ) as supervisor,
     ):
         theirs.close()
-        ours.sendall(json.dumps({**asked, "limits": [], "ports": []}).encode() + b"\n")
+        none: dict[str, object] = {"limits": [], "ports": [], "counted": [], "image": None}
+        ours.sendall(json.dumps({**asked, **none}).encode() + b"\n")
         ours.settimeout(PATIENCE_SECS)
         with ours.makefile() as lines:
             facts = [json.loads(next(lines)) for _ in range(2)]
