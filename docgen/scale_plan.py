@@ -255,6 +255,24 @@ def _minutes(secs: float) -> str:
     return f"{secs / 60:,.0f} min"
 
 
+def _replaced(kept_tb: float) -> dict[str, str]:
+    """Return the rows about replaced files, by runs a day; the rest of the lake has so many TB."""
+    days = a("days replaced files are kept")
+    a_day = [replaced_tb(LOADS[0], each) for each in RUNS_A_DAY]
+    stored = [(kept_tb + each * days) * 1e3 * a("store") / 30 for each in a_day]
+    return {
+        "replaced files of a day, with 1, 4 and 24 runs a day": ", ".join(
+            f"{each:,.1f} TB" for each in a_day
+        ),
+        f"all of them that are kept, {days:g} days": ", ".join(
+            f"{each * days:,.1f} TB" for each in a_day
+        ),
+        "storage of what is kept, with 1, 4 and 24 runs a day": ", ".join(
+            f"${each:,.0f}" for each in stored
+        ),
+    }
+
+
 def _one_day() -> str:
     """Return a table of the other resources of a day."""
     short, long = LOADS
@@ -266,9 +284,6 @@ def _one_day() -> str:
     runs = {load: SPANS / load.spans_a_run for load in LOADS}
     scored = {load: runs[load] * m("a trajectory") / 1e9 for load in LOADS}
     kept_tb = (landed + steps + scored[short]) * a("days kept") / 1e3
-    replaced = [
-        replaced_tb(short, each) * a("days replaced files are kept") for each in RUNS_A_DAY
-    ]
     handed = {load: runs[load] * (m("manifest") + m("outcome")) / 1e9 for load in LOADS}
     rows = {
         "spans a second, mean and busiest": f"{mean:,.0f}, {peak:,.0f}",
@@ -285,17 +300,8 @@ def _one_day() -> str:
         "steps": f"{steps:,.0f} GB",
         "trajectories, scores, evidence": f"{scored[short]:,.0f} GB, {scored[long]:,.0f} GB",
         f"all of {a('days kept'):g} days": f"{kept_tb:,.1f} TB",
-        "replaced files of a day, with 1, 4 and 24 runs a day": ", ".join(
-            f"{replaced_tb(short, each):,.1f} TB" for each in RUNS_A_DAY
-        ),
-        f"all of them that are kept, {a('days replaced files are kept'):g} days": ", ".join(
-            f"{each:,.1f} TB" for each in replaced
-        ),
         "CPU of workers": f"{_cost(passes[short])}, {_cost(passes[long])}",
-        "storage of what is kept, with 1, 4 and 24 runs a day": ", ".join(
-            f"${(kept_tb + each) * 1e3 * a('store') / 30:,.0f}" for each in replaced
-        ),
-    }
+    } | _replaced(kept_tb)
     lines = "".join(f"| {name} | {value} |\n" for name, value in rows.items())
     return (
         "If a cell has two numbers, the second is for long runs.\n\n| of one day | |\n|---|---|\n"

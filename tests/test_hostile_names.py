@@ -178,7 +178,7 @@ def _calls_of_lakes(place: Place) -> Mapping[Path_, Sequence[Call]]:
 def _calls_of_scores(place: Place) -> Mapping[Path_, Sequence[Call]]:
     """Return how the commands that score and compare are called."""
     of_lake, of_scored = ("--lake", place.lake("lake")), ("--lake", place.lake("scored"))
-    file, judges, nothing = place / "rows", place / "judges", place / "nothing"
+    file, nothing = place / "rows", place / "nothing"
     return {
         ("compare",): [(NAME, NAME + "2", *of_scored), (NAME, "1", *of_lake)],
         ("issues", "list"): [of_scored, (*of_scored, "--format", "json"), ("--lake", nothing)],
@@ -186,13 +186,6 @@ def _calls_of_scores(place: Place) -> Mapping[Path_, Sequence[Call]]:
         ("issues", "merge"): [(NAME, NAME, "--by", NAME, *of_scored)],
         ("issues", "split"): [(NAME, "--by", NAME, *of_scored)],
         ("issues", "show"): [(NAME, *of_scored)],
-        ("judge", "calibrate"): [("--judge", NAME, *of_scored)],
-        ("judge", "check"): [(judges,), (nothing,)],
-        ("judge", "estimate"): [(judges, *of_scored), (nothing, *of_scored)],
-        ("judge", "label"): [("--judge", NAME, *of_scored, "--out", place / "drawn")],
-        ("judge", "run"): [(judges, *of_scored, "--offline")],
-        ("judge", "schema"): [()],
-        ("judge", "twins"): [(judges, *of_scored, "--offline")],
         ("metrics", "check"): [(place / "metrics",), (nothing,)],
         ("metrics", "list"): [("--lake", nothing)],
         ("metrics", "new"): [(NAME,), ("calls_made", "--folder", file / "x")],
@@ -217,6 +210,20 @@ def _calls_of_scores(place: Place) -> Mapping[Path_, Sequence[Call]]:
         ("tasks", "draft"): [("--lake", nothing), (*of_lake, "--agent", NAME)],
         ("tasks", "from"): [(file, "--map", NAME), (nothing,)],
         ("tasks", "schema"): [()],
+    }
+
+
+def _calls_of_judges(place: Place) -> Mapping[Path_, Sequence[Call]]:
+    """Return how the commands that ask models are called."""
+    of_scored, judges = ("--lake", place.lake("scored")), place / "judges"
+    return {
+        ("judge", "calibrate"): [("--judge", NAME, *of_scored)],
+        ("judge", "check"): [(judges,), (place / "nothing",)],
+        ("judge", "estimate"): [(judges, *of_scored), (place / "nothing", *of_scored)],
+        ("judge", "label"): [("--judge", NAME, *of_scored, "--out", place / "drawn")],
+        ("judge", "run"): [(judges, *of_scored, "--offline")],
+        ("judge", "schema"): [()],
+        ("judge", "twins"): [(judges, *of_scored, "--offline")],
     }
 
 
@@ -311,6 +318,7 @@ def _calls(place: Place) -> Mapping[Path_, Sequence[Call]]:
     return {
         **_calls_of_lakes(place),
         **_calls_of_scores(place),
+        **_calls_of_judges(place),
         **_calls_of_sending(place),
         **_calls_of_ci(place),
         **_calls_of_watching(place),

@@ -348,7 +348,7 @@ class Lander:
                 lander.stage(batch)
 
     def _groups(self, segments: Sequence[Path]) -> Iterator[list[Path]]:
-        """Yield a few segments at a time; each over which two landers died alone."""
+        """Yield small groups of segments; one over which two landers died is a group of its own."""
         group: list[Path] = []
         for segment in segments:
             is_alone = self._deaths.count(segment.name) >= DEATHS_BEFORE_ALONE
