@@ -348,7 +348,7 @@ class Lander:
                 lander.stage(batch)
 
     def _groups(self, segments: Sequence[Path]) -> Iterator[list[Path]]:
-        """Yield small groups of segments; one over which two landers died is a group of its own."""
+        """Yield small groups of segments; one over which two landers died is a group alone."""
         group: list[Path] = []
         for segment in segments:
             is_alone = self._deaths.count(segment.name) >= DEATHS_BEFORE_ALONE
