@@ -65,13 +65,8 @@ def answer(comparison: Comparison, metrics: Sequence[Metric], old: str, new: str
         old: Name of the base, as shown.
         new: Name of the candidate, as shown.
     """
-    if not comparison.metrics:
-        return f"{old} and {new} cannot be compared: they have no task in common."
-    if comparison.mixed:
-        return (
-            f"{old} and {new} cannot be compared: their runs were scored by several definitions "
-            f"({mixture(comparison.mixed)}); {WAY_OUT}."
-        )
+    if incomparable := _incomparable(comparison, old, new):
+        return incomparable
     found = [comparison.metrics[metric.name] for metric in metrics if metric.better]
     sure = sure_changes(comparison, metrics)
     better = ", ".join(metric.label for metric in sure.better)
@@ -93,7 +88,27 @@ def answer(comparison: Comparison, metrics: Sequence[Metric], old: str, new: str
     else:
         count = words.count(len(found), "metric")
         sentence = f"Nothing changed between {old} and {new} beyond chance, over {count}."
-    return sentence + _corrected(comparison) + _confounded(comparison)
+    remarks = (_corrected(comparison), *_differing(comparison), _unpaired(comparison))
+    return " ".join(filter(None, (sentence, *remarks)))
+
+
+def caveats(comparison: Comparison, old: str, new: str) -> Iterator[str]:
+    """Yield what a page with the decision adds to it: what limits the comparison as a whole."""
+    remarks = (_corrected(comparison), _unpaired(comparison))
+    incomparable = _incomparable(comparison, old, new)
+    yield from filter(None, (incomparable,) if incomparable else remarks)
+
+
+def _incomparable(comparison: Comparison, old: str, new: str) -> str:
+    """Return why two releases cannot be compared; '' if they can."""
+    if not comparison.metrics:
+        return f"{old} and {new} cannot be compared: they have no task in common."
+    if comparison.mixed:
+        return (
+            f"{old} and {new} cannot be compared: their runs were scored by several definitions "
+            f"({mixture(comparison.mixed)}); {WAY_OUT}."
+        )
+    return ""
 
 
 def _corrected(comparison: Comparison) -> str:
@@ -101,21 +116,21 @@ def _corrected(comparison: Comparison) -> str:
     if "success" not in comparison.metrics or not comparison.metrics["success"].is_corrected:
         return ""
     (judge,) = (each for each in comparison.judged if each.subject == "success")
-    return f" Success is corrected for what judge '{words.name(judge.source)}' gets wrong."
+    return f"Success is corrected for what judge '{words.name(judge.source)}' gets wrong."
 
 
-def _confounded(comparison: Comparison) -> str:
-    """Return a warning about other causes: differing dimensions, and runs without pairs."""
-    differing = "".join(
-        f" {each.dimension} differs too: '{words.name(each.name)}' {share(each.base_share)} / "
-        f"{share(each.candidate_share)} of the runs."
-        for each in comparison.differing
-    )
+def _differing(comparison: Comparison) -> Iterator[str]:
+    """Yield a warning about each dimension that differs, too."""
+    for each in comparison.differing:
+        shares = f"{share(each.base_share)} / {share(each.candidate_share)}"
+        yield f"{each.dimension} differs too: '{words.name(each.name)}' {shares} of the runs."
+
+
+def _unpaired(comparison: Comparison) -> str:
+    """Return a warning about runs without pairs; '' if they have pairs."""
     if comparison.cohort.is_paired:
-        return differing
-    return differing + (
-        " No task is known that both ran, so runs are not paired: different work may be the cause."
-    )
+        return ""
+    return "No task is known that both ran, so runs are not paired: different work may be the cause."
 
 
 def broke(comparison: Comparison) -> Iterator[RunEvidence]:

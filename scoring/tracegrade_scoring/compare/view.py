@@ -14,6 +14,7 @@ from tracegrade_scoring.compare.conclusion import (
     SureChanges,
     answer,
     broke,
+    caveats,
     findings,
     nothing_broke,
     sure_changes,
@@ -67,6 +68,8 @@ class CohortView:
     """What `rows` are about."""
     answer: str
     """Is the candidate better? One sentence."""
+    caveats: tuple[str, ...]
+    """What limits the comparison as a whole; `answer` has it, too."""
     better: tuple[DifferenceRow, ...]
     """What surely became better, over all of `rows` together (Holm)."""
     worse: tuple[DifferenceRow, ...]
@@ -125,6 +128,7 @@ def cohort_view(comparison: Comparison, of: Comparisons) -> CohortView:
         level=words.level(of.level),
         scores_title=_scores_title(comparison.cohort),
         answer=answer(comparison, main, old, new),
+        caveats=tuple(caveats(comparison, old, new)),
         better=tuple(_score_rows(comparison, sure.better)),
         worse=tuple(_score_rows(comparison, sure.worse)),
         broke=tuple(broke(comparison)),

@@ -161,13 +161,13 @@ def test_success_is_what_people_would_say(lake: Lake, capsys: pytest.CaptureFixt
 
 
 def test_pages_say_that_success_is_corrected(lake: Lake) -> None:
-    """In the first sentence, in the row, and with what the judge says as it is."""
+    """In a sentence, in the row, and with what the judge says as it is."""
     of_both(lake)
     ruled = judged_now(lake)
 
     for form in FORMS:
         text = words(written(ruled, form))
-        assert "2 is better than 1: Success, corrected." in text
+        assert ("2 is better than 1: Success, corrected." in text) == (form != "html")
         assert f"Success is corrected for what judge '{JUDGE}' gets wrong." in text
         assert re.search(r"Success, corrected\W.{0,120}?46\.2%.{0,120}?100\.0%", text)
         assert "12 and 12 verdicts on the compared attempts; as judged 50.0% to 100.0%" in text
@@ -201,7 +201,7 @@ def test_rules_go_by_what_people_would_say(lake: Lake, capsys: pytest.CaptureFix
 
 @pytest.mark.slow
 def test_reports_and_pages_answer_alike(lake: Lake, capsys: pytest.CaptureFixture[str]) -> None:
-    """A report's first sentence, and that of the explorer, is that of the comparison."""
+    """A report's sentence is that of the comparison; the explorer says what limits it."""
     of_both(lake)
     with pytest.raises(SystemExit):
         main(["report", "--lake", str(lake.root), "--format", "json"])
@@ -212,9 +212,11 @@ def test_reports_and_pages_answer_alike(lake: Lake, capsys: pytest.CaptureFixtur
     ruled = judged_now(lake)
     (found,) = json.loads(written(ruled, "json"))["comparisons"]
     assert told["answer"] in words(written(ruled, "terminal"))
-    assert told["answer"].endswith(f"for what judge '{JUDGE}' gets wrong.")
+    limits = f"Success is corrected for what judge '{JUDGE}' gets wrong."
+    assert told["answer"].endswith(limits)
     assert told["metrics"]["success"] == found["metrics"]["success"]
-    assert told["answer"] in page
+    assert limits in page
+    assert page.count('class="verdict"') == 1
 
 
 @pytest.mark.parametrize(

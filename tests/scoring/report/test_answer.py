@@ -58,19 +58,20 @@ def report(two: Tables) -> Report:
 
 
 def test_answer_is_that_of_compare_and_comes_first(two: Tables, report: Report) -> None:
-    """On a terminal, in HTML and in Markdown it stands before the first table of scores.
-
-    The decision stands before it.
-    """
+    """It stands after the decision and before the scores; a page has the decision alone."""
     found = read_comparisons(two.con, "lake", "1.0", "1.1")
     answer = cohort_view(found.cohorts[0], found).answer
 
     assert "1.1 is better than 1.0" in answer
     for page in pages(report):
-        body = page[page.find("<main>") :] if "<main>" in page else page
-        at = body.index(answer)
-        assert re.search(DECIDED, body[:at])
-        assert "Tokens per run" in body[at:]
+        if "<main>" in page:
+            (verdict,) = re.findall('class="verdict">(.*?)</p>', page)
+            assert re.match(DECIDED, verdict)
+            assert answer not in page
+            continue
+        at = page.index(answer)
+        assert re.search(DECIDED, page[:at])
+        assert "Tokens per run" in page[at:]
 
 
 def test_what_broke_names_its_runs(report: Report) -> None:
