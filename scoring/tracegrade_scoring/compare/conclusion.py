@@ -130,7 +130,9 @@ def _unpaired(comparison: Comparison) -> str:
     """Return a warning about runs without pairs; '' if they have pairs."""
     if comparison.cohort.is_paired:
         return ""
-    return "No task is known that both ran, so runs are not paired: different work may be the cause."
+    return (
+        "No task is known that both ran, so runs are not paired: different work may be the cause."
+    )
 
 
 def broke(comparison: Comparison) -> Iterator[RunEvidence]:
