@@ -164,10 +164,20 @@ SELECT
       END
   END AS operation,
   -- CrewAI's name is a digest, and its role is the name. openai-agents-v2 writes the last value if
-  -- no span names an agent.
-  coalesce(
-    attributes['crewai.agent.role'], nullif(attributes['gen_ai.agent.name'], 'OpenAI Agent')
-  ) AS agent_name,
+  -- no span names an agent. On a model call of Copilot Chat it is the purpose of the call.
+  CASE
+    WHEN attributes['copilot_chat.request.max_prompt_tokens'] IS NULL
+      THEN
+        coalesce(
+          attributes['crewai.agent.role'],
+          nullif(attributes['gen_ai.agent.name'], 'OpenAI Agent')
+        )
+  END AS agent_name,
+  -- Copilot CLI names only its sub-agents.
+  CASE
+    WHEN scope_name = 'github.copilot' AND attributes['gen_ai.operation.name'] = 'invoke_agent'
+      THEN 'GitHub Copilot'
+  END AS agent_label,
   coalesce(
     attributes['gen_ai.tool.name'],
     CASE

@@ -6,6 +6,7 @@
 --   otel_genai_parts
 --   otel_genai_plain_parts
 --   otel_genai_references
+--   otel_genai_thoughts
 -- Order:
 --   none
 CREATE OR REPLACE TEMP VIEW otel_genai_messages AS
@@ -43,5 +44,7 @@ INNER JOIN otel_genai_hosted AS hosted
   ON consisting.source_key = hosted.key AND consisting.direction = hosted.direction
 UNION ALL BY NAME
 FROM otel_genai_grounded
+UNION ALL BY NAME
+FROM otel_genai_thoughts
 UNION ALL BY NAME
 FROM otel_genai_plain_parts;

@@ -6,10 +6,11 @@
 --
 -- Their instructions ask for this, or the last message with the role user does. A call that was
 -- offered a tool, or whose input holds a tool's result, is the agent's nevertheless. The same
--- applies to an agent that does nothing else.
+-- applies to an agent that does nothing else. Some spans name their purpose.
 --
 -- Reads:
 --   dialect_messages
+--   helping_spans
 --   model_calls
 --   model_members
 --   model_parts
@@ -82,6 +83,10 @@ serving AS (
   SEMI JOIN last_messages USING (model_call, message_position)
   ANTI JOIN using_tools USING (model_call)
   WHERE inputs.role = 'user' AND asks_to_serve(inputs.text)
+  UNION
+  SELECT model_members.model_call
+  FROM model_members
+  INNER JOIN helping_spans USING (key)
 ),
 
 -- If all model calls of an agent do this, it is the agent's own work.

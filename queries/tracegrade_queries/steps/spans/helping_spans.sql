@@ -1,0 +1,30 @@
+-- Model spans that name their purpose, which is to help the program instead of the user.
+--
+-- Copilot Chat writes the purpose of a model call in place of an agent's name: titles, categories,
+-- messages of progress and summaries. A call that it repeats has a prefix. The names are those of
+-- extensions/copilot in https://github.com/microsoft/vscode, November 2026.
+--
+-- Reads:
+--   all_spans
+--   shapes
+-- Needs:
+--   shapes WHERE list_contains(names, 'copilot_chat.request.max_prompt_tokens')
+-- Columns:
+--   key  BIGINT  One row each.
+-- Order:
+--   none
+WITH naming AS (
+  SELECT shape
+  FROM shapes
+  WHERE list_contains(names, 'copilot_chat.request.max_prompt_tokens')
+)
+
+SELECT key
+FROM all_spans
+WHERE
+  shape IN (SELECT naming.shape FROM naming)
+  AND regexp_matches(
+    attributes['gen_ai.agent.name'],
+    '^(retry-((server-)?error-)?)?(title|promptCategorization|progressMessages'
+    || '|contextualProgressMessage|summarize(ConversationHistory)?(-.*)?)$'
+  );
