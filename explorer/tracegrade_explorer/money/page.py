@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any, Final
 
 from tracegrade_explorer import links
-from tracegrade_explorer.amounts import short, usd
+from tracegrade_explorer.amounts import short
 from tracegrade_explorer.errors import BadFilter
 from tracegrade_explorer.filters.grammar import Filter
 from tracegrade_explorer.money.tables import make_tables
@@ -17,6 +17,7 @@ from tracegrade_explorer.snapshots.snapshot import Row, read
 from tracegrade_scoring.metrics import Scale
 from tracegrade_scoring.pictures.small import Bin, bar, labeled_histogram
 from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.words import usd
 
 GROUPS: Final = ("agent", "release", "model", "task", "day")
 HEADINGS: Final = {each: each.capitalize() for each in GROUPS}

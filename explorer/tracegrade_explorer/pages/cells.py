@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from tracegrade_explorer.amounts import short, usd
+from tracegrade_explorer.amounts import short
 from tracegrade_explorer.filters.grammar import NUMBERS
 from tracegrade_explorer.responses import PageRequest
 from tracegrade_explorer.snapshots.snapshot import Row
@@ -11,6 +11,7 @@ from tracegrade_scoring.metrics import METRICS, Metric
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalog import main_metrics, more_metrics
 from tracegrade_scoring.rendering.times import utc_now
+from tracegrade_scoring.rendering.words import usd
 from tracegrade_scoring.run_states import RunState
 
 MARKS: Final = {"succeeded": "✓", "failed": "✗", None: "?"}

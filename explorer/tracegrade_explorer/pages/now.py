@@ -8,7 +8,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from tracegrade_explorer import links
-from tracegrade_explorer.amounts import short, usd
+from tracegrade_explorer.amounts import short
 from tracegrade_explorer.filters.grammar import Filter, Range
 from tracegrade_explorer.now.changes import Change, Shares, changes, share_words
 from tracegrade_explorer.now.windows import TimeWindow
@@ -23,6 +23,7 @@ from tracegrade_explorer.snapshots.snapshot import Row, read
 from tracegrade_scoring.metrics import Scale
 from tracegrade_scoring.pictures.small import StripBar, spark
 from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.words import usd
 from tracegrade_scoring.report.standing import Standing, standing_sentences
 from tracegrade_scoring.run_states import RunState
 

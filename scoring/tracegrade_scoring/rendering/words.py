@@ -1,7 +1,7 @@
 """Names, numbers and codes as text for people, each on one line and visible."""
 
 from datetime import UTC, datetime
-from math import isfinite
+from math import floor, isfinite, log10
 
 from tracegrade.terminal.visible import visible
 from tracegrade_scoring.metrics import Metric, Scale
@@ -12,6 +12,8 @@ DASH = "\u2013"
 NOTHING = DASH
 NO_SPREAD = "all tasks alike: no interval"
 """In place of an interval without any width."""
+CENTS = 2
+"""Decimals of an amount of a dollar and more; a smaller one has three digits that count."""
 RUN_ID_LENGTH = 12
 """Hex digits that tell a million runs apart."""
 
@@ -84,6 +86,15 @@ def amount(value: float | None, scale: Scale) -> str:
     if value is None or not isfinite(value):
         return NOTHING
     return f"{value * 100:.1f}%" if scale is Scale.SHARE else number(value)
+
+
+def usd(amount: float) -> str:
+    """Return an amount of money: `$1,234.50`, `$0.0029`, and never `$0.00` for something."""
+    if amount >= 1 or amount <= 0:
+        return f"${amount:,.{CENTS}f}"
+    decimals = CENTS - floor(log10(amount))
+    whole, _, part = f"{amount:.{decimals}f}".partition(".")
+    return f"${whole}.{part.rstrip('0').ljust(CENTS, '0')}"
 
 
 def axis(value: float | None) -> str:

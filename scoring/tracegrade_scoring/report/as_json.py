@@ -104,6 +104,7 @@ def _release(release: Release) -> dict[str, Any]:
         "success_by_category": [
             {**row._asdict(), "success": row.success} for row in release.categories
         ],
+        "bands": [row._asdict() for row in release.bands],
         "by_turn": [row._asdict() for row in release.conversations.turns],
         "conversations": [
             {**row._asdict(), "is_correct": row.is_correct}

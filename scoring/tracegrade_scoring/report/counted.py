@@ -88,3 +88,10 @@ def _make_release_scores(con: DuckDBPyConnection, level: float) -> None:
     total_sums(con)
     own = own_metrics(read_rows(con, OWN_METRICS)).values()
     put(con, "release_scores", release_scores(con, level, own))
+
+
+def make_counted_usage(con: DuckDBPyConnection) -> None:
+    """Make the usage of the runs that a report counts, as comparisons do for their runs."""
+    counted = "SELECT trajectory_id, TRUE AS is_root, TRUE AS counted FROM trajectory_scores"
+    make_table(con, "compared_runs", counted)
+    RELATIONS.make(con, "run_usage")

@@ -28,6 +28,7 @@ from tracegrade_scoring.report.html_tables import (
 )
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report, SubGoalOutcome
+from tracegrade_scoring.report.parts import band_parts
 from tracegrade_scoring.report.rules import rule_sentences
 from tracegrade_scoring.report.standing import selection_sentence, standing
 from tracegrade_scoring.report.view import AgentView, agent_views, release_label
@@ -84,6 +85,7 @@ def render_html(report: Report, pages: NamedPages = NO_PAGES) -> str:
 
 def _agent(agent: AgentView, kills: KillPages) -> dict[str, Any]:
     return {
+        "bands": [part for part in band_parts(agent) if part.rows],
         "cards": agent.cards,
         "decided_kills": kills.of_release(*_decided(agent)) if agent.decision else (),
         "kills": kills_table(agent, kills.address),

@@ -13,6 +13,7 @@ from tracegrade_scoring.compare.fail_on_rules import RuleOutcome
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.metrics import Metric
 from tracegrade_scoring.rendering.mixed_definitions import Mixed
+from tracegrade_scoring.report.bands import BandMean
 from tracegrade_scoring.report.breakdown import (
     NO_CAVEATS,
     NO_CONVERSATIONS,
@@ -395,6 +396,7 @@ class Release:
     tasks: tuple[TaskOutcome, ...] = ()
     """Known tasks, those that succeed least first."""
     conversations: Conversations = NO_CONVERSATIONS
+    bands: tuple[BandMean, ...] = ()
     options: ReportOptions = DEFAULT_OPTIONS
 
     @property

@@ -1,8 +1,15 @@
 """Parts of a release that a report lists: categories, tasks, turns and conversations."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from tracegrade_scoring.report.bands import (
+    PLANNING_HEADINGS,
+    SELECTION_HEADINGS,
+    BandMean,
+    planning_rows,
+    selection_rows,
+)
 from tracegrade_scoring.report.breakdown import (
     CATEGORY_HEADINGS,
     CONVERSATION_HEADINGS,
@@ -26,10 +33,13 @@ class PartsTable(NamedTuple):
 
 def parts_of(agent: AgentView) -> tuple[PartsTable, ...]:
     """Return the tables of an agent, empty ones too."""
+    planning, selection = band_parts(agent)
     categories, tasks, turns = agent.categories, agent.tasks, agent.turns
     return (
         PartsTable("Success by task category", CATEGORY_HEADINGS, categories, len(categories), 2),
         PartsTable("Success and steps by task", TASK_HEADINGS, tasks, len(tasks), 2),
+        planning,
+        selection,
         PartsTable("Scores by turn", TURN_HEADINGS, turns, len(turns), 2),
         PartsTable(
             "Conversations",
@@ -38,6 +48,23 @@ def parts_of(agent: AgentView) -> tuple[PartsTable, ...]:
             agent.conversation_count,
             names=3,
         ),
+    )
+
+
+def band_parts(agent: AgentView) -> tuple[PartsTable, PartsTable]:
+    """Return dependency failures by planning quality, and usage by tool selection."""
+
+    def of_each(
+        rows_of: Callable[[Sequence[BandMean], str], Iterator[tuple[str, ...]]],
+    ) -> list[tuple[str, ...]]:
+        labeled = zip(agent.releases, agent.labels, strict=True)
+        return [row for release, label in labeled for row in rows_of(release.bands, label)]
+
+    failures, usage = of_each(planning_rows), of_each(selection_rows)
+    titles = ("Dependency failures by planning quality", "Tokens and cost by tool selection")
+    return (
+        PartsTable(titles[0], PLANNING_HEADINGS, failures, len(failures), 2),
+        PartsTable(titles[1], SELECTION_HEADINGS, usage, len(usage), 2),
     )
 
 

@@ -18,6 +18,7 @@ from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.mixed_definitions import mixed_by_agent
 from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
 from tracegrade_scoring.rendering.rows import read_rows
+from tracegrade_scoring.report.bands import band_means
 from tracegrade_scoring.report.breakdown import (
     NO_CAVEATS,
     ScoreCaveats,
@@ -26,7 +27,7 @@ from tracegrade_scoring.report.breakdown import (
     task_outcomes,
 )
 from tracegrade_scoring.report.comparisons import newest_compared
-from tracegrade_scoring.report.counted import counted_alone, in_period
+from tracegrade_scoring.report.counted import counted_alone, in_period, make_counted_usage
 from tracegrade_scoring.report.model import (
     AS_TIERS,
     DEFAULT_OPTIONS,
@@ -129,6 +130,7 @@ def _releases(
     RELATIONS.make(con, "run_members")
     with counted_alone(con, chosen.options.level, selection):
         RELATIONS.make(con, "run_turns")
+        make_counted_usage(con)
         runs = _by_release(read_rows(con, "release_runs"))
         facts |= {name: _by_release(read_rows(con, name)) for name in _PLAIN_FACTS}
         facts |= {
@@ -165,6 +167,7 @@ _PLAIN_FACTS = (
     "failed_run_reasons",
     "score_spreads",
     "score_remarks",
+    "band_sums",
 )
 
 
@@ -225,6 +228,7 @@ def _release(
         categories=category_successes(of("attempt_successes"), options.level),
         tasks=task_outcomes(of("attempt_successes"), of("task_steps")),
         conversations=conversations(of("turn_scores"), of("conversation_scores")),
+        bands=band_means(of("band_sums"), options.level),
         options=options,
     )
 

@@ -72,7 +72,7 @@ def _release_score(
     if kind is Kind.TASK_MEAN:
         scored = [_as_mean(task) for task in scored]
     numerator, denominator = total(scored, "numerator"), total(scored, "denominator")
-    interval = _interval(scored, level, is_share=kind is Kind.SHARE)
+    interval = interval_over_tasks(scored, level, is_share=kind is Kind.SHARE)
     return {
         **key,
         "value": numerator / denominator if numerator is not None and denominator else None,
@@ -85,7 +85,7 @@ def _release_score(
         "trajectories": sum(task[count] for task in tasks for count in _COUNTS),
         "flags": _flags(key["metric"], scored),
         "mean": _mean(scored),
-        "tasks": _known_tasks(scored),
+        "tasks": count_known_tasks(scored),
     }
 
 
@@ -107,13 +107,16 @@ def _mean(scored: Sequence[ResultRow]) -> float | None:
     return values / weight if values is not None and weight else None
 
 
-def _known_tasks(scored: Sequence[ResultRow]) -> int:
+def count_known_tasks(scored: Sequence[ResultRow]) -> int:
+    """Return how many rows are of a known task."""
     return sum(task["task_id"] is not None for task in scored)
 
 
-def _interval(scored: Sequence[ResultRow], level: float, *, is_share: bool) -> Interval | None:
+def interval_over_tasks(
+    scored: Sequence[ResultRow], level: float, *, is_share: bool
+) -> Interval | None:
     """Return Wilson's interval of a share if every task has one observation, else a bootstrap."""
-    known = _known_tasks(scored)
+    known = count_known_tasks(scored)
     single = known == len(scored) and all(task["single"] for task in scored)
     if scored and single and is_share:
         return wilson(sum(task["numerator"] for task in scored), len(scored), level)
@@ -128,7 +131,7 @@ def _flags(metric: str, scored: Sequence[ResultRow]) -> list[str]:
     """Return what a reader must know about the sample; nothing where nothing was scored."""
     if not scored:
         return []
-    known = _known_tasks(scored)
+    known = count_known_tasks(scored)
     points = sum(task["observations"] for task in scored)
     few_points = counts_decision_points(metric) and points < MIN_DECISION_POINTS
     flags = ["insufficient_sample"] if known < MIN_TASK_TYPES or few_points else []

@@ -19,10 +19,10 @@ from tests.queries.traces import land
 from tests.scoring.report.build import Tables, as_lake
 
 from tracegrade.terminal.visible import visible
-from tracegrade_explorer.amounts import usd
 from tracegrade_lake import Lake
 from tracegrade_queries.costs.price_list import price_list
 from tracegrade_scoring.job.run_scoring import score
+from tracegrade_scoring.rendering.words import usd
 from tracegrade_scoring.tasks import Specification
 
 GROUPS = ("agent", "release", "model", "task", "day")

@@ -21,12 +21,12 @@ from tests.explorer.stories.conftest import BeginStory, ServedLake
 from tests.explorer.stories.lakes import ask
 from tests.explorer.test_server import ui
 
-from tracegrade_explorer.amounts import usd
 from tracegrade_explorer.app import Labeling
 from tracegrade_explorer.labels import writer
 from tracegrade_explorer.labels.people import everybody_is
 from tracegrade_explorer.labels.writer import LabelWriter
 from tracegrade_lake import Lake
+from tracegrade_scoring.rendering.words import usd
 
 pytestmark = [needs_chromium, pytest.mark.slow]
 Served = Callable[[str], ServedLake]

@@ -6,6 +6,7 @@ import pytest
 from tests.headers import bare, columns_of, header, parameters_used, relations_read
 from tests.scoring.report.build import START, Tables
 
+from tracegrade_scoring.report.counted import make_counted_usage
 from tracegrade_scoring.sql import QUERIES as ALL
 from tracegrade_scoring.sql import RELATIONS
 
@@ -39,6 +40,8 @@ def test_header_is_true(sample: Tables, path: Path) -> None:
         RELATIONS.make(con, "superseded_runs")
     if "run_turns" in said.reads:
         RELATIONS.make(con, "run_turns")
+    if "run_usage" in said.reads:
+        make_counted_usage(con)
     result = con.sql(bare(sql), params=given or None)
 
     assert said.columns == columns_of(result)

@@ -1,0 +1,82 @@
+-- Tokens and cost of a run by its tool-selection accuracy, in each release.
+--
+-- A run includes its sub-agents. Tasks may differ between bands. `report --long` has intervals.
+--
+-- Reads:
+--   trajectories
+--   trajectory_scores
+-- Columns:
+--   release         VARCHAR  NULL if not sent. One row for each of the first four.
+--   agent_name      VARCHAR  NULL if none is named.
+--   run_mode        VARCHAR  NULL if unknown.
+--   selection       VARCHAR  below 6 | 6 to 9 | above 9, on the axis from 0 to 10. Runs without
+--                            tool-selection accuracy are in no row.
+--   runs            BIGINT   At least 1.
+--   tasks           BIGINT   Known tasks of these runs.
+--   token_runs      BIGINT   Runs with a model call that reported tokens.
+--   tokens_per_run  DOUBLE   In and out, mean of these; NULL without any.
+--   priced_runs     BIGINT   Runs of known cost, in each of their trajectories with model calls.
+--   usd_per_run     DOUBLE   Mean of these; NULL without any.
+-- Order:
+--   release, agent_name, run_mode, selection
+WITH RECURSIVE members AS (
+  SELECT
+    trajectory_id AS root_id,
+    trajectory_id
+  FROM trajectories
+  WHERE parent_trajectory_id IS NULL
+  UNION
+  SELECT
+    members.root_id,
+    trajectories.trajectory_id
+  FROM members
+  INNER JOIN trajectories ON members.trajectory_id = trajectories.parent_trajectory_id
+),
+
+usages AS (
+  SELECT
+    members.root_id AS trajectory_id,
+    sum(coalesce(trajectories.input_tokens, 0) + coalesce(trajectories.output_tokens, 0)) FILTER (
+      WHERE trajectories.input_tokens IS NOT NULL OR trajectories.output_tokens IS NOT NULL
+    ) AS tokens,
+    CASE
+      WHEN
+        count(*) FILTER (
+          WHERE trajectories.cost_usd IS NULL AND trajectories.llm_call_count > 0
+        ) = 0
+        THEN sum(trajectories.cost_usd ORDER BY trajectories.trajectory_id)
+    END AS cost_usd
+  FROM members
+  INNER JOIN trajectories ON members.trajectory_id = trajectories.trajectory_id
+  GROUP BY members.root_id
+),
+
+graded AS (
+  SELECT
+    trajectory_scores.*,
+    usages.tokens,
+    usages.cost_usd,
+    CASE
+      WHEN trajectory_scores.tsa.value < 0.6 THEN 'below 6'
+      WHEN trajectory_scores.tsa.value <= 0.9 THEN '6 to 9'
+      WHEN trajectory_scores.tsa.value > 0.9 THEN 'above 9'
+    END AS selection
+  FROM trajectory_scores
+  INNER JOIN usages USING (trajectory_id)
+)
+
+SELECT
+  release,
+  agent_name,
+  run_mode,
+  selection,
+  count(*) AS runs,
+  count(DISTINCT task_id) AS tasks,
+  count(tokens) AS token_runs,
+  sum(tokens)::DOUBLE / nullif(count(tokens), 0) AS tokens_per_run,
+  count(cost_usd) AS priced_runs,
+  sum(cost_usd ORDER BY trajectory_id) / nullif(count(cost_usd), 0) AS usd_per_run
+FROM graded
+WHERE selection IS NOT NULL
+GROUP BY release, agent_name, run_mode, selection
+ORDER BY release, agent_name, run_mode, selection;
