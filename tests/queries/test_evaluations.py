@@ -40,7 +40,7 @@ def spans(trace: int) -> list[Row]:
         agent(1, trace=trace),
         tool(2, 1, trace=trace, at=1, ms=50, tracegrade__sub_goal__id="find"),
         span(3, 2, trace=trace, at=2),
-        agent(4, 3, trace=trace, at=3),
+        agent(4, 3, trace=trace, at=3, gen_ai__response__id="r4"),
         span(5, 4, trace=trace, at=4, name="HTTP POST"),
     ]
 
@@ -106,6 +106,14 @@ CASES: dict[str, tuple[Row, list[tuple[object, ...]]]] = {
     "of a span that never came": (
         result(77, score=1.0),
         [(None, "success", None, 1.0, None, None)],
+    ),
+    "of a response, by its id": (
+        result(None, label="pass", gen_ai__response__id="r4"),
+        [(CHILD, "success", None, None, "pass", None)],
+    ),
+    "of a response that never came": (
+        result(None, label="pass", gen_ai__response__id="r5"),
+        [(None, "success", None, None, "pass", None)],
     ),
     "that failed": (
         result(1, error__type="timeout"),

@@ -157,7 +157,8 @@ SELECT
             WHEN
               regexp_matches(
                 attributes['gen_ai.operation.name'],
-                '^(create_agent|execute_task|embeddings|rerank|retrieval|\w+_memory(_store)?)$'
+                '^(create_agent|execute_task|embeddings|fetch_response|rerank|retrieval'
+                || '|\w+_memory(_store)?)$'
               )
               THEN 'other'
           END
@@ -170,7 +171,13 @@ SELECT
       THEN
         coalesce(
           attributes['crewai.agent.role'],
-          nullif(attributes['gen_ai.agent.name'], 'OpenAI Agent')
+          nullif(attributes['gen_ai.agent.name'], 'OpenAI Agent'),
+          -- Until 0.1 of the conventions.
+          if(
+            attributes['gen_ai.operation.name'] = 'invoke_workflow',
+            attributes['gen_ai.workflow.name'],
+            NULL
+          )
         )
   END AS agent_name,
   -- Copilot CLI names only its sub-agents.

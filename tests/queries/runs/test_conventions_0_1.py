@@ -1,0 +1,84 @@
+"""The first own release of the GenAI conventions, 0.1, and names that it replaced.
+
+Source: https://github.com/open-telemetry/semantic-conventions-genai, its changes and its model.
+"""
+
+import json
+from typing import Any
+
+from tests.scenes import built_together
+
+from ..together import Scene
+from ..traces import Row, agent, message, model, request, rows, span, story, tool
+
+ASKED = [message("user", "Weather in Paris?")]
+ANSWERED = [message("assistant", "It is 22C.")]
+ID = {"gen_ai__response__id": "r1"}
+
+
+def _fetch(number: int, at: float, sent: list[Row] | None, response_id: str = "r1") -> Row:
+    """Return the span of a request for a response that the provider kept."""
+    texts = {} if sent is None else {"gen_ai__output__messages": json.dumps(sent)}
+    named = {"gen_ai__operation__name": "fetch_response", "gen_ai__response__id": response_id}
+    model_name = {"gen_ai__response__model": "m", "gen_ai__provider__name": "openai"}
+    return span(number, 1, at=at, name="fetch_response", **named, **model_name, **texts)
+
+
+@built_together
+def test_fetched_response_is_the_output_of_its_call() -> Scene:
+    """A call in the background has none of its own; it is fetched until it is complete."""
+    called = [message("assistant", request("w", "c1", city="Paris"))]
+    lake = yield [
+        agent(1),
+        model(2, 1, at=1, heard=ASKED, **ID),
+        _fetch(3, 5, None),
+        _fetch(4, 9, called),
+        tool(5, 1, at=12, tool_name="w", gen_ai__tool__call__id="c1"),
+        model(6, 1, at=20, heard=[*ASKED, *called], said=ANSWERED, gen_ai__response__id="r2"),
+        _fetch(7, 30, ANSWERED, "r2"),
+    ]
+
+    assert story(lake) == ['tool_call w {"city":"Paris"} ok', "answer It is 22C."]
+    (run,) = rows(lake, "SELECT llm_call_count, final_answer FROM trajectories")
+    assert run == {"llm_call_count": 2, "final_answer": "It is 22C."}
+
+
+@built_together
+def test_response_of_another_trace_is_not_a_step() -> Scene:
+    """It was made elsewhere, and is not made again here."""
+    lake = yield [agent(1), _fetch(2, 1, ANSWERED), tool(3, 1, at=5)]
+
+    assert story(lake) == ["tool_call t ok"]
+    assert rows(lake, "SELECT llm_call_count FROM trajectories") == [{"llm_call_count": 0}]
+
+
+@built_together
+def test_workflow_has_its_former_name_and_its_new_one() -> Scene:
+    """`gen_ai.workflow.name` was replaced by an agent's name; model calls may have it too."""
+    operation: Row = {"gen_ai__operation__name": "invoke_workflow", "ms": 50}
+    lake = yield [
+        span(1, gen_ai__workflow__name="former", **operation),
+        model(2, 1, at=1, said=ANSWERED, gen_ai__workflow__name="former"),
+        span(3, at=60, gen_ai__agent__name="new", gen_ai__workflow__name="other", **operation),
+        model(4, 3, at=61, said=ANSWERED),
+    ]
+
+    found = rows(lake, "SELECT agent_name FROM trajectories ORDER BY trajectory_id")
+    assert [row["agent_name"] for row in found] == ["former", "new"]
+
+
+@built_together
+def test_operations_around_calls_are_not_steps() -> Scene:
+    """Retrieval and memory are not steps; a skill is loaded by a call; a command may fail."""
+    skill: dict[str, Any] = {"gen_ai__skill__name": "tests", "gen_ai__tool__call__id": "c1"}
+    exits: dict[str, Any] = {"process__exit__code": 2, "process__executable__name": "sh"}
+    lake = yield [
+        agent(1),
+        span(2, 1, at=1, gen_ai__operation__name="search_memory", gen_ai__memory__store__id="s"),
+        span(3, 1, at=2, gen_ai__operation__name="retrieval", gen_ai__retrieval__top_k=3),
+        tool(4, 1, at=3, tool_name="load_skill", **skill),
+        tool(5, 1, at=5, tool_name="shell", **exits),
+        model(6, 1, at=9, said=ANSWERED, gen_ai__conversation__compacted=True),
+    ]
+
+    assert story(lake) == ["tool_call load_skill ok", "tool_call shell error", "answer It is 22C."]
