@@ -33,11 +33,13 @@ OF_AGENT = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "measu
 
 
 @contextmanager
-def _explorer(lake: Path) -> Iterator[tuple[str, psutil.Process]]:
+def served(lake: Path, *options: str) -> Iterator[tuple[str, psutil.Process]]:
     """Serve a lake's pages; yield their address and the process."""
     command = [str(Path(sys.executable).with_name("tracegrade")), "ui", "--lake", str(lake)]
-    options = ["--no-token", "--listen", "127.0.0.1:0"]
-    with subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True) as process:
+    always = ["--no-token", "--listen", "127.0.0.1:0"]
+    with subprocess.Popen(
+        [*command, *always, *options], stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         url = process.stdout.readline().removeprefix("ui: ").strip()
         try:
@@ -102,7 +104,7 @@ def main() -> None:
             shutil.copytree(given.lake, lake)
         else:
             Lake.create(lake)
-        with collecting(lake) as collector, _explorer(lake) as (url, process):
+        with collecting(lake) as collector, served(lake) as (url, process):
             taken = sorted(_seconds_to_page(url, collector.url, given.runs))
             middle = statistics.median(taken)
             print(

@@ -38,11 +38,13 @@ INLINE: Final = """() => [...document.querySelectorAll("*")].filter((element) =>
   || element.getAttributeNames().some((name) => name.startsWith("on"))
 ).map((element) => element.outerHTML.slice(0, 200))"""
 WIDE: Final[ViewportSize] = {"width": 1440, "height": 900}
+LARGE: Final[ViewportSize] = {"width": 1920, "height": 1080}
 PHONE: Final[ViewportSize] = {"width": 390, "height": 844}
 COLORS: Final = {"type": "rule", "values": ["color-contrast"]}
 LOOKS: Final[tuple[tuple[ViewportSize, Literal["light", "dark"], object], ...]] = (
     (WIDE, "light", STANDARDS), (WIDE, "dark", COLORS),
     (PHONE, "dark", STANDARDS), (PHONE, "light", COLORS),
+    (LARGE, "dark", COLORS), (LARGE, "light", COLORS),
 )  # fmt: skip
 """Screens and schemes, each with the rules that axe checks; most do not depend on colors."""
 NO_PAGES: Final = {
@@ -192,6 +194,20 @@ def test_top_bar_is_two_lines_on_a_phone(served: Served) -> None:
             menu.locator("summary").click()
             seen.page.locator("h1").click()
             assert menu.get_attribute("open") is None
+
+
+def test_pages_fill_to_1680_pixels(served: Served) -> None:
+    """A larger screen has margins; a smaller one is filled, and so is the bar at the top."""
+    width = (
+        "main => { const style = getComputedStyle(main);"
+        " return main.clientWidth - parseFloat(style.paddingLeft) * 2; }"
+    )
+    with watched(served.browser, served.base) as seen:
+        for size, wide in ((LARGE, 1680), (WIDE, 1400)):
+            seen.page.set_viewport_size(size)
+            seen.open("/")
+            for name in ("main", "header.site"):
+                assert seen.page.locator(name).evaluate(width) == wide, (name, size)
 
 
 def test_each_page_has_an_address_here(served: Served) -> None:
