@@ -1,6 +1,6 @@
 """The first own release of the GenAI conventions, 0.1, and names that it replaced.
 
-Source: https://github.com/open-telemetry/semantic-conventions-genai, its changes and its model.
+The changes are those that https://github.com/open-telemetry/semantic-conventions-genai lists.
 """
 
 import json
@@ -13,14 +13,14 @@ from ..traces import Row, agent, message, model, request, rows, span, story, too
 
 ASKED = [message("user", "Weather in Paris?")]
 ANSWERED = [message("assistant", "It is 22C.")]
-ID = {"gen_ai__response__id": "r1"}
+ID: dict[str, Any] = {"gen_ai__response__id": "r1"}
 
 
 def _fetch(number: int, at: float, sent: list[Row] | None, response_id: str = "r1") -> Row:
     """Return the span of a request for a response that the provider kept."""
-    texts = {} if sent is None else {"gen_ai__output__messages": json.dumps(sent)}
-    named = {"gen_ai__operation__name": "fetch_response", "gen_ai__response__id": response_id}
-    model_name = {"gen_ai__response__model": "m", "gen_ai__provider__name": "openai"}
+    texts: Row = {} if sent is None else {"gen_ai__output__messages": json.dumps(sent)}
+    named: Row = {"gen_ai__operation__name": "fetch_response", "gen_ai__response__id": response_id}
+    model_name: Row = {"gen_ai__response__model": "m", "gen_ai__provider__name": "openai"}
     return span(number, 1, at=at, name="fetch_response", **named, **model_name, **texts)
 
 

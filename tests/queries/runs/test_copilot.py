@@ -104,7 +104,7 @@ def _tool(number: int, parent: int, at: float, *, name: str = "read_file", **mor
     error = more.pop("error", None)
     made = {"tool__name": name, **_keys(more)}
     made["gen_ai__tool__name"] = made.pop("tool__name")
-    operation = {"gen_ai__operation__name": "execute_tool"}
+    operation: Row = {"gen_ai__operation__name": "execute_tool"}
     return span(number, parent, at=at, ms=30, scope=CHAT, error=error, **operation, **made)
 
 
@@ -200,7 +200,7 @@ def test_calls_of_chat_for_itself_give_no_answers() -> Scene:
 @built_together
 def test_cancelled_turn_of_chat_has_no_answer() -> Scene:
     """The model call says so, and holds no output."""
-    cancelled = {
+    cancelled: Row = {
         "gen_ai.response.finish_reasons": '["cancelled"]',
         "copilot_chat.canceled": True,
     }
@@ -237,7 +237,7 @@ def test_cut_messages_of_chat_are_read_to_the_cut() -> Scene:
 @built_together
 def test_chat_without_content_keeps_calls_and_tokens() -> Scene:
     """Content is off unless the user captures it."""
-    bare = {"gen_ai.tool.definitions": None}
+    bare: Row = {"gen_ai.tool.definitions": None}
     lake = yield [
         _turn(1, **_texts(None, None)) | {"events": []},
         _chat(2, 1, 1, (None, None), **bare),
@@ -278,7 +278,7 @@ def test_session_of_the_cli_is_a_run_for_each_message() -> Scene:
     replied = [*ASKED, called, message("tool", response("Found.", "t1"))]
     tool = {"gen_ai.tool.name": "task", **_called("t1", {"prompt": "Look."}, "Found.")}
     thanks, bye = [message("user", "Thanks.")], [message("assistant", "Bye.")]
-    anchor = {"scope": "vscode-agent-host", "gen_ai__conversation__id": SESSION}
+    anchor: Row = {"scope": "vscode-agent-host", "gen_ai__conversation__id": SESSION}
     named = {"gen_ai.agent.name": "explore", **_texts(SUB_ASKED, SUB_ANSWERED)}
     skill = ("github.copilot.skill.invoked", {"github.copilot.skill.name": "tests"})
     lake = yield [
