@@ -7,9 +7,11 @@ any lines, and `…` in a line any text. Blocks of other languages are shown, an
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import chdir
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -37,22 +39,74 @@ class Difference(NamedTuple):
     printed: str
 
 
-def run(document: str, folder: Path) -> Iterator[Difference]:
-    """Write a document's files into a folder and run its commands there, the current folder.
+class File(NamedTuple):
+    """A file of a document, by its path."""
+
+    path: str
+    text: str
+
+
+class Opening:
+    """The commands with which many documents begin: each runs once, in a folder that is copied."""
+
+    def __init__(self, folder: Path, lines: Sequence[str]) -> None:
+        self._folder = folder
+        self._lines = lines
+        self._printed: list[str] = []
+        self._folder_after(0).mkdir()
+
+    def printed(self, steps: Sequence[Shown | File]) -> list[str]:
+        """Return what the opening commands at the beginning of a document print."""
+        number = 0
+        for line, step in zip(self._lines, steps, strict=False):
+            if not isinstance(step, Shown) or step.command != line:
+                break
+            number += 1
+        while len(self._printed) < number:
+            self._run_next()
+        return self._printed[:number]
+
+    def copy(self, number: int, folder: Path) -> None:
+        """Make of an empty folder what the first commands make of it."""
+        shutil.copytree(self._folder_after(number), folder, dirs_exist_ok=True)
+
+    def _run_next(self) -> None:
+        done = len(self._printed)
+        folder = self._folder_after(done + 1)
+        self.copy(done, folder)
+        with chdir(folder):
+            self._printed.append(output_of(self._lines[done], folder))
+
+    def _folder_after(self, number: int) -> Path:
+        return self._folder / str(number)
+
+
+def run(document: str, folder: Path, opening: Opening) -> Iterator[Difference]:
+    """Write a document's files into an empty folder and run its commands there, the current one.
 
     Yields:
         Each command that does not print what is shown.
     """
+    steps = [*_steps(document)]
+    begun = opening.printed(steps)
+    opening.copy(len(begun), folder)
+    for number, step in enumerate(steps):
+        if isinstance(step, File):
+            path = folder / step.path
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(step.text, "utf-8")
+        else:
+            printed = begun[number] if number < len(begun) else output_of(step.command, folder)
+            if not matches(step.output, printed):
+                yield Difference(step.command, step.output, printed)
+
+
+def _steps(document: str) -> Iterator[Shown | File]:
     for block in _BLOCK.finditer(document):
         if block["file"]:
-            path = folder / block["file"]
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(block["text"], "utf-8")
+            yield File(block["file"], block["text"])
         elif block["language"] == "console":
-            for shown in commands(block["text"]):
-                printed = output_of(shown.command, folder)
-                if not matches(shown.output, printed):
-                    yield Difference(shown.command, shown.output, printed)
+            yield from commands(block["text"])
 
 
 def commands(transcript: str) -> Iterator[Shown]:

@@ -6,7 +6,7 @@ import pytest
 
 from docgen.__main__ import DOCS, MARK
 
-from .documents import Difference, matches, run
+from .documents import Difference, Opening, matches, run
 
 PAGES = [
     page
@@ -15,17 +15,28 @@ PAGES = [
     if not page.read_text("utf-8").startswith(MARK)
 ]
 EXECUTED = [*PAGES, DOCS / "explain" / "metrics-by-example.md"]
+SAMPLE = [
+    "tracegrade sample runs",
+    "tracegrade import runs/runs.jsonl --lake lake",
+    "tracegrade score --lake lake --tasks runs/tasks.yaml",
+]
+
+
+@pytest.fixture(scope="module")
+def opening(tmp_path_factory: pytest.TempPathFactory) -> Opening:
+    """A scored lake of the sample, with which many pages begin."""
+    return Opening(tmp_path_factory.mktemp("opening"), SAMPLE)
 
 
 @pytest.mark.parametrize("page", EXECUTED, ids=lambda path: path.relative_to(DOCS).as_posix())
 def test_commands_print_what_their_page_shows(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opening: Opening
 ) -> None:
     """Whoever follows a page in an empty folder sees what it shows."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
 
-    assert list(run(page.read_text("utf-8"), tmp_path)) == []
+    assert list(run(page.read_text("utf-8"), tmp_path, opening)) == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(DOCS).as_posix())
@@ -35,14 +46,14 @@ def test_pages_of_users_are_short(page: Path) -> None:
 
 
 def test_command_that_prints_something_else_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opening: Opening
 ) -> None:
     """A page that has gone stale names its command, and both outputs."""
     monkeypatch.chdir(tmp_path)
     file = "`a/tasks.yaml`:\n\n```yaml\nversion: 1\n```\n"
     page = f"{file}\n```console\n$ tracegrade tasks check a\nfine\n```\n"
 
-    (found,) = run(page, tmp_path)
+    (found,) = run(page, tmp_path, opening)
 
     assert (tmp_path / "a" / "tasks.yaml").read_text() == "version: 1\n"
     assert found == Difference("tracegrade tasks check a", "fine\n", found.printed)
