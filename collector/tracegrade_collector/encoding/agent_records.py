@@ -1,7 +1,7 @@
 """Log records of coding agents → spans, so that a conversation without spans becomes a run.
 
 Codex writes log records with or without spans, and Gemini CLI a trace for each model call. Their
-records name the conversation. Each record of an event that `_AGENTS` lists becomes a span with the
+records name the conversation. Each record of an event that `AGENTS` lists becomes a span with the
 record's attributes, in a trace whose id is a digest of the conversation's. A dialect reads these
 spans (`dialects/codex.sql`, `dialects/gemini_cli.sql`). Equal records give equal spans, so that
 what is sent twice is stored once.
@@ -38,7 +38,7 @@ _CALLS: Final = {
 """Only records of a whole model call are read from these events: they have one of the keys."""
 
 
-class _Agent(NamedTuple):
+class Agent(NamedTuple):
     """A coding agent that writes log records."""
 
     prefix: str
@@ -52,15 +52,20 @@ class _Agent(NamedTuple):
     is_in_spans: bool = False
     """Whether the agent's spans hold its records, if the records name a trace."""
 
+    @property
+    def scope_of_spans(self) -> str:
+        """The name of the scope of the spans that are made of its records."""
+        return f"{self.prefix}records"
 
-_AGENTS: Final = (
-    _Agent(
+
+AGENTS: Final = (
+    Agent(
         prefix="codex.",
         conversation="conversation.id",
         events=frozenset({"codex.user_prompt", "codex.sse_event", "codex.tool_result"}),
         is_in_spans=True,
     ),
-    _Agent(
+    Agent(
         prefix="gemini_cli.",
         conversation="session.id",
         events=frozenset(
@@ -79,7 +84,7 @@ _AGENTS: Final = (
 
 def may_hold_records(body: bytes) -> bool:
     """Return whether a logs request may hold records of such an agent."""
-    return any(agent.prefix.encode() in body for agent in _AGENTS)
+    return any(agent.prefix.encode() in body for agent in AGENTS)
 
 
 def spans_in_records(body: bytes, encoding: Encoding) -> tuple[bytes, int] | None:
@@ -101,29 +106,29 @@ def spans_of_agents(request: ExportRequest) -> ExportTraceServiceRequest | None:
     made = ExportTraceServiceRequest()
     for resource_logs in request.resource_logs:
         for scope_logs in resource_logs.scope_logs:
-            for agent in _AGENTS:
+            for agent in AGENTS:
                 if spans := list(_spans(scope_logs, agent)):
                     _add(made, resource_logs, agent, spans)
     return made if made.resource_spans else None
 
 
 def _add(
-    made: ExportTraceServiceRequest, logs: ResourceLogs, agent: _Agent, spans: Sequence[Span]
+    made: ExportTraceServiceRequest, logs: ResourceLogs, agent: Agent, spans: Sequence[Span]
 ) -> None:
     found = made.resource_spans.add(resource=logs.resource, schema_url=logs.schema_url)
     scope_spans = found.scope_spans.add()
-    scope_spans.scope.name = f"{agent.prefix}records"
+    scope_spans.scope.name = agent.scope_of_spans
     scope_spans.spans.extend(spans)
 
 
-def _spans(scope_logs: ScopeLogs, agent: _Agent) -> Iterator[Span]:
+def _spans(scope_logs: ScopeLogs, agent: Agent) -> Iterator[Span]:
     """Yield the spans of an agent's records."""
     if agent.scope in ("", scope_logs.scope.name):
         found = (_span(record, agent) for record in scope_logs.log_records)
         yield from (span for span in found if span)
 
 
-def _span(record: LogRecord, agent: _Agent) -> Span | None:
+def _span(record: LogRecord, agent: Agent) -> Span | None:
     """Return the span of a record; None if it is of no event that becomes one."""
     values = {each.key: each.value for each in record.attributes}
     name = _text(values, "event.name") or record.event_name

@@ -13,6 +13,7 @@ from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.land.dead_letters import FOLDER as DEAD_LETTERS
 from tracegrade_collector.land.quarantine import FOLDER as QUARANTINE
 from tracegrade_collector.maintenance import leftovers
+from tracegrade_collector.maintenance.records_of_spans import records_of_spans
 from tracegrade_collector.maintenance.wait_until_landed import wait_until_landed
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Table
 from tracegrade_lake.crash_points import reach
@@ -107,6 +108,8 @@ class Erasure:
     def erase(self, trace_ids: Iterable[str], condition: RowCondition | None = None) -> Erased:
         """Erase traces, traces with a row that fulfills the condition, and such log records.
 
+        Log records of which spans of the traces were made are erased with them.
+
         Args:
             trace_ids: Lower hex.
             condition: Also erase the log records without a trace that fulfill it.
@@ -147,8 +150,10 @@ class Erasure:
 
     def _erase_from_tables(self, trace_ids: Sequence[str], condition: RowCondition | None) -> None:
         before_ms = self._started_ns // 1_000_000
-        for name in self._lake.tables():
-            selection = _selection(self._lake, name, trace_ids, condition)
+        records = records_of_spans(self._lake, trace_ids)
+        # Logs first: an erasure that continues finds their conversations in the spans.
+        for name in sorted(self._lake.tables(), key=lambda name: name != RAW_LOGS.name):
+            selection = _selection(self._lake, name, trace_ids, condition, records)
             if selection is None:
                 continue
             how = {"dry_run": self._dry_run}
@@ -214,10 +219,16 @@ def _begun(path: Path) -> list[str]:
 
 
 def _selection(
-    lake: Lake, name: str, trace_ids: Sequence[str], condition: RowCondition | None
+    lake: Lake,
+    name: str,
+    trace_ids: Sequence[str],
+    condition: RowCondition | None,
+    records: RowCondition | None,
 ) -> RowSelection | None:
     now = snapshot(lake, name)
     if now is None:
         return None
-    has_rows_without_trace = name == RAW_LOGS.name and condition and condition.applies_to(RAW_LOGS)
-    return rows_of_traces(now.table, trace_ids, condition if has_rows_without_trace else None)
+    if name != RAW_LOGS.name:
+        return rows_of_traces(now.table, trace_ids)
+    applies = condition is not None and condition.applies_to(RAW_LOGS)
+    return rows_of_traces(now.table, trace_ids, condition if applies else None, records)

@@ -36,14 +36,17 @@ class RowSelection(NamedTuple):
     """True for such a row, false for any other; never NULL."""
 
     columns: pa.Schema
-    """What the expression reads."""
+    """What is read of a row; the column of ids first if `trace_ids` are given."""
 
     trace_ids: tuple[str, ...] | None
     """Sorted; rows of no other traces are selected. None: any row may be."""
 
 
 def rows_of_traces(
-    table: Table, trace_ids: Sequence[str], also: RowCondition | None = None
+    table: Table,
+    trace_ids: Sequence[str],
+    also: RowCondition | None = None,
+    records: RowCondition | None = None,
 ) -> RowSelection | None:
     """Return the rows of some traces; None if the table has no column for trace ids.
 
@@ -51,6 +54,7 @@ def rows_of_traces(
         table: The table.
         trace_ids: Sorted, lower case.
         also: A condition for rows that belong to no trace.
+        records: A condition for rows of any trace or none.
     """
     schema, ids = table.arrow(), pa.array(trace_ids, pa.string())
     column = next((name for name in ID_COLUMNS if name in schema.names), None)
@@ -58,10 +62,15 @@ def rows_of_traces(
         return None
     trace_id = pc.utf8_slice_codeunits(pc.field(column), start=0, stop=TRACE_ID_DIGITS)
     expression = _surely(trace_id.isin(ids))
-    if also is None:
-        return RowSelection(expression, pa.schema([schema.field(column)]), tuple(trace_ids))
-    expression |= trace_id.is_null() & _surely(also.expression)
-    return RowSelection(expression, pa.schema(map(schema.field, {column, *also.columns})), None)
+    read = {column}
+    if also is not None:
+        expression |= trace_id.is_null() & _surely(also.expression)
+        read |= also.columns
+    if records is not None:
+        expression |= _surely(records.expression)
+        read |= records.columns
+    only = tuple(trace_ids) if also is records is None else None
+    return RowSelection(expression, pa.schema(map(schema.field, sorted(read))), only)
 
 
 def matching_values(lake: Lake, table: Table, condition: RowCondition, column: str) -> set[str]:
@@ -75,18 +84,27 @@ def matching_values(lake: Lake, table: Table, condition: RowCondition, column: s
     schema = table.arrow()
     columns = pa.schema(map(schema.field, sorted({column, *condition.columns})))
     selection = RowSelection(_surely(condition.expression), columns, None)
-    now = snapshot(lake, table.name)
-    live = {file.path for file in now.files} if now else set()
     found: set[str] = set()
-    for path in live | {file.path for file in stored_parquet(lake, table.name)}:
+    for rows in selected_rows(lake, table.name, selection):
+        found.update(pc.unique(rows[column].drop_null()).to_pylist())
+    return found
+
+
+def selected_rows(lake: Lake, name: str, selection: RowSelection) -> Iterator[pa.Table]:
+    """Yield the selected rows of a table batch by batch, also of files that left the table.
+
+    Raises:
+        LakeDamaged: A file of the table cannot be read.
+    """
+    now = snapshot(lake, name)
+    live = {file.path for file in now.files} if now else set()
+    for path in live | {file.path for file in stored_parquet(lake, name)}:
         try:
-            with reading(lake, table.name, path):
-                for rows in matches(lake.open_parquet(table.name, path), selection):
-                    found.update(pc.unique(rows[column].drop_null()).to_pylist())
+            with reading(lake, name, path):
+                yield from matches(lake.open_parquet(name, path), selection)
         except LakeDamaged:
             if path in live:
                 raise
-    return found
 
 
 def count_rows(lake: Lake, name: str, path: str, selection: RowSelection) -> int:
@@ -144,7 +162,7 @@ def _possible_groups(file: pq.ParquetFile, selection: RowSelection) -> list[int]
     every = range(file.metadata.num_row_groups)
     if selection.trace_ids is None:
         return list(every)
-    (column,) = selection.columns.names
+    column = selection.columns.names[0]
     paths = {file.metadata.schema.column(n).path: n for n in range(file.metadata.num_columns)}
     if column not in paths:
         return []
