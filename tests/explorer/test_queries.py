@@ -8,6 +8,7 @@ from duckdb import DuckDBPyConnection
 from tests.headers import bare, columns_of, header, parameters_used, relations_read
 
 from tracegrade_explorer.app import Explorer
+from tracegrade_explorer.comparison.nearest import fill_call_counts
 from tracegrade_explorer.filters.conditions import matching_runs
 from tracegrade_explorer.filters.grammar import Filter
 from tracegrade_explorer.issues.known import fill_places
@@ -53,6 +54,7 @@ def con(pages: Explorer) -> DuckDBPyConnection:
     cursor.execute(query("verdict_answer"))
     fill_tables(cursor, NO_PRICES)
     fill_places(cursor, {})
+    fill_call_counts(cursor)
     for name in OF_SUB_AGENTS:
         cursor.execute(f"CREATE TEMP TABLE {name} AS {QUERIES.unordered(name)}")
     cursor.execute(

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from tracegrade_explorer.comparison.align import WORDS, Pair, align
+from tracegrade_explorer.comparison.nearest import nearest_success
 from tracegrade_explorer.issues.known import chips_of_run
 from tracegrade_explorer.mcp_server.frame import clipped, without_nothing
-from tracegrade_explorer.pages.run import read_run, scored_specification
+from tracegrade_explorer.pages.run import scored_specification
 from tracegrade_explorer.responses import PageContent, PageRequest
-from tracegrade_explorer.snapshots.rows import find_run
-from tracegrade_explorer.snapshots.snapshot import read
+from tracegrade_explorer.run_view.run_rows import read_run
+from tracegrade_explorer.snapshots.rows import FoundRun, find_run
 from tracegrade_scoring.rendering.rows import read_rows
 from tracegrade_scoring.timeline.cards.decision_card import DECISIONS, DecisionCard, decision_cards
 from tracegrade_scoring.timeline.model import RunReason, Step, Timeline
@@ -42,7 +43,7 @@ def explanation(request: PageRequest) -> PageContent:
         ],
         "first_wrong_step": None if wrong is None else _wrong_step(timeline, cards, wrong),
         "calls_not_made": [_call_not_made(card) for card in cards if card.step is None][:NOT_MADE],
-        "nearest_success": _nearest_success(request, timeline),
+        "nearest_success": _nearest_success(request, found, timeline),
         "read_next": {"get_run": {
             "id": found.trajectory_id, "first": max(0, (wrong or 0) - STEPS_BEFORE),
             "count": STEPS_AROUND,
@@ -128,20 +129,21 @@ def _call_not_made(card: DecisionCard) -> dict[str, Any]:
     return without_nothing({"decision": card.name, **_expected(card), "reason": card.why})
 
 
-def _nearest_success(request: PageRequest, timeline: Timeline) -> dict[str, Any] | None:
+def _nearest_success(
+    request: PageRequest, found: FoundRun, timeline: Timeline
+) -> dict[str, Any] | None:
     """Return the most similar successful run of the task, and where the two part."""
-    run_id = timeline.run.trajectory_id
-    rows = read(request.con, "nearest_success", trajectory_id=run_id, rows=1)
-    if not rows:
+    success = nearest_success(request, found)
+    if success is None:
         return None
-    success = find_run(request.con, rows[0]["trajectory_id"])
-    steps = read_steps(request.cursor_of(success.date), success.trajectory_id, success.date)
+    # Opening its date takes longer than reading these steps alone from the whole lake.
+    steps = read_steps(request.cursor_of_lake(), success["trajectory_id"], success["date"])
     pairs = align(steps, timeline.steps)
     parted = next((pair for pair in pairs if pair.differs), None)
     return without_nothing({
-        "id": rows[0]["trajectory_id"],
-        "release": rows[0]["release"],
-        "likeness": rows[0]["likeness"],
+        "id": success["trajectory_id"],
+        "release": success["release"],
+        "likeness": success["likeness"],
         **(dict(_parting(parted)) if parted else {}),
     })  # fmt: skip
 

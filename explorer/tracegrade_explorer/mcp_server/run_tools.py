@@ -25,9 +25,10 @@ from tracegrade_explorer.mcp_server.frame import (
     without_nothing,
 )
 from tracegrade_explorer.mcp_server.lake_answers import LakeAnswers
-from tracegrade_explorer.pages.run import read_run, text
+from tracegrade_explorer.pages.run import text
 from tracegrade_explorer.pages.runs import runs
 from tracegrade_explorer.responses import PageContent, PageRequest, WrittenJson
+from tracegrade_explorer.run_view.run_rows import read_run
 from tracegrade_explorer.snapshots.rows import find_run
 from tracegrade_scoring.timeline.as_json import render_json
 from tracegrade_scoring.timeline.read import Window

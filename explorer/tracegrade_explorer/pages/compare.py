@@ -5,12 +5,12 @@ from typing import Final
 
 from tracegrade_explorer import links
 from tracegrade_explorer.comparison.align import align, parting
+from tracegrade_explorer.comparison.nearest import nearest_success
 from tracegrade_explorer.comparison.page import agreement, pair_rows, score_pairs
 from tracegrade_explorer.errors import BadFilter, PageMissing
-from tracegrade_explorer.pages.run import read_run
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, Redirect
+from tracegrade_explorer.run_view.run_rows import read_run
 from tracegrade_explorer.snapshots.rows import find_run
-from tracegrade_explorer.snapshots.snapshot import read
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.read import Window
@@ -68,14 +68,14 @@ def compare(request: PageRequest) -> PageResponse:
 def nearest(request: PageRequest) -> PageResponse:
     """Redirect to the comparison of a run with the most similar successful run of its task."""
     found = find_run(request.con, request.path["id"])
-    rows = read(request.con, "nearest_success", trajectory_id=found.trajectory_id, rows=1)
-    if not rows:
+    nearest_run = nearest_success(request, found)
+    if nearest_run is None:
         msg = (
             f"no other run of the same agent and task as '{found.trajectory_id}' succeeded, as "
             "far as scores tell; a run without a known task has none either"
         )
         raise PageMissing(msg)
-    return Redirect(links.compare(rows[0]["trajectory_id"], found.trajectory_id))
+    return Redirect(links.compare(nearest_run["trajectory_id"], found.trajectory_id))
 
 
 def _names(request: PageRequest) -> list[str]:

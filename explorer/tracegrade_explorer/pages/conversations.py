@@ -8,10 +8,11 @@ from tracegrade_explorer.errors import BadFilter, PageMissing
 from tracegrade_explorer.filters.grammar import Filter
 from tracegrade_explorer.pages.cells import MARKS, metrics_of
 from tracegrade_explorer.pages.label import label_card
-from tracegrade_explorer.pages.run import read_run, scored_specification
+from tracegrade_explorer.pages.run import scored_specification
 from tracegrade_explorer.pages.runs import chips
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse
 from tracegrade_explorer.run_view.page import SHORTEST_LIMIT, is_as_returned, reasons, step_texts
+from tracegrade_explorer.run_view.run_rows import read_run
 from tracegrade_explorer.run_view.turns import Turn, turns_of
 from tracegrade_explorer.snapshots.rows import Neighbors, find_run
 from tracegrade_explorer.snapshots.snapshot import Row, read, read_cached, read_matching

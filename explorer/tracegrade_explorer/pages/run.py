@@ -38,6 +38,7 @@ from tracegrade_explorer.run_view.page import (
     text_limit,
 )
 from tracegrade_explorer.run_view.prompt import PromptMessage, prompt_messages, prompt_text
+from tracegrade_explorer.run_view.run_rows import read_run, timeline_rows
 from tracegrade_explorer.run_view.step_lines import goals_by_step, line_blocks, plan_names
 from tracegrade_explorer.snapshots.rows import (
     FoundRun,
@@ -69,7 +70,7 @@ from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.plan.plan_card import plan_card, run_calls
 from tracegrade_scoring.timeline.plan.plan_graph import RunCalls
 from tracegrade_scoring.timeline.plan.plans import PlanChange, plan_changes
-from tracegrade_scoring.timeline.read import OF_LAKE, Window, timeline_of, timeline_queries
+from tracegrade_scoring.timeline.read import Window, timeline_of
 from tracegrade_scoring.timeline.view import (
     TimelineView,
     failed_steps,
@@ -114,25 +115,6 @@ def run(request: PageRequest) -> PageResponse:
     return PageContent("run", title, view, None, STEP_COLUMNS)
 
 
-def read_run(request: PageRequest, found: FoundRun, window: Window) -> Timeline:
-    """Return a run as the lake has it."""
-    rows = parallel(_timeline_queries(request, found, window))
-    return timeline_of(request.site.lake, rows, found.trajectory_id)
-
-
-def _timeline_queries(
-    request: PageRequest, found: FoundRun, window: Window
-) -> dict[str, Callable[[], Any]]:
-    """Return what reads the rows of each query of the timeline."""
-
-    def rows(name: str, given: Mapping[str, object]) -> list[Row]:
-        con = request.cursor_of_lake() if name in OF_LAKE else request.cursor_of(found.date)
-        return read_rows(con, name, **given)
-
-    queries = timeline_queries(found.trajectory_id, found.date, window)
-    return {name: partial(rows, name, given) for name, given in queries.items()}
-
-
 def _queries(
     request: PageRequest, found: FoundRun, window: Window
 ) -> dict[str, Callable[[], Any]]:
@@ -146,7 +128,7 @@ def _queries(
 
     own = {name: partial(rows, name) for name in OWN_QUERIES}
     cards = {name: partial(card_rows, name) for name in CARD_QUERIES}
-    return {**_timeline_queries(request, found, window), **own, **cards}
+    return {**timeline_rows(request, found, window), **own, **cards}
 
 
 def _for_programs(request: PageRequest, timeline: Timeline) -> PageContent:
