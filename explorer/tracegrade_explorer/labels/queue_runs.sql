@@ -22,7 +22,8 @@
 SELECT
   waiting.trajectory_id,
   count(*) OVER () AS waiting,
-  count(*) FILTER (WHERE waiting.disagrees) OVER () AS disagreeing
+  -- Not FILTER, with which a window over 98,000 runs takes seconds.
+  count(if(waiting.disagrees, 1, NULL)) OVER () AS disagreeing
 FROM (
   SELECT
     runs.seq,

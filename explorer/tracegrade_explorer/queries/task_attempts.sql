@@ -29,8 +29,8 @@ SELECT
   step_count,
   trial,
   count(*) OVER release_runs AS of,
-  count(*) FILTER (WHERE outcome = 'succeeded') OVER release_runs AS succeeded,
-  count(*) FILTER (WHERE outcome = 'failed') OVER release_runs AS failed
+  count(if(outcome = 'succeeded', 1, NULL)) OVER release_runs AS succeeded,
+  count(if(outcome = 'failed', 1, NULL)) OVER release_runs AS failed
 FROM run_index
 WHERE task_id = $task_id AND parent_trajectory_id IS NULL AND NOT killed AND NOT superseded
 WINDOW release_runs AS (PARTITION BY agent_name, release)
