@@ -101,9 +101,10 @@ def one_pass(load: Workload, spans: float, before: float, slots: int) -> Pass:
 
 
 def replaced_tb(load: Workload, runs: int) -> float:
-    """Return the terabytes of files that a day's runs replace; each rewrites its whole date."""
+    """Return the terabytes of files that a day's runs replace: of their date and earlier ones."""
     found = spans_of_runs(runs)
     rewritten = sum(sum(found[:number]) for number in range(runs))
+    rewritten += runs * a("earlier dates with late spans") * SPANS
     of_steps = rewritten * m("steps a span") * m("a step")
     return (of_steps + rewritten / load.spans_a_run * m("a trajectory")) / 1e12
 
@@ -175,6 +176,7 @@ MEASURED: Final = {
 
 ASSUMED: Final = {
     "days replaced files are kept": Number(7, "", "for readers that began before, by default"),
+    "earlier dates with late spans": Number(1, "", "a run, in all files of the date"),
     "busiest part": Number(2, "times the mean", "of a day's traffic, of runs of several a day"),
     "slow buckets": Number(0.1, "of all", "have long runs, or a busy machine"),
     "of a slow bucket": Number(2, "times the time", ""),
@@ -219,9 +221,9 @@ done by the driver: it reads the sources of a date's trajectories and scores. Th
   looking, here counted on one core.
 - Long agent runs cost more per span, but there are fewer of them to score.
 
-*Replaced files* are counted in the same way: each run rewrites all that its date had before.
-They are kept for readers that began earlier. Late spans and verdicts of earlier dates add the
-files of these dates.
+*Replaced files* are counted in the same way: each run rewrites all that its date had before, and
+all of one earlier date, as if each of its files had a row of a run with late spans. They are kept
+for readers that began earlier.
 
 Two things are left out: the time in which the driver looks up ids among those of a date (for
 verdicts, of all dates), which takes seconds; and the driver's memory for one row of each trace.
