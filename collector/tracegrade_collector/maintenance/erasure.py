@@ -108,7 +108,7 @@ class Erasure:
     def erase(self, trace_ids: Iterable[str], condition: RowCondition | None = None) -> Erased:
         """Erase traces, traces with a row that fulfills the condition, and such log records.
 
-        Log records of which spans of the traces were made are erased with them.
+        Log records that became spans of the traces are erased with them.
 
         Args:
             trace_ids: Lower hex.

@@ -1,4 +1,4 @@
-"""Finds the log records of which the spans of traces were made (`encoding/agent_records.py`)."""
+"""Finds the log records that became spans of some traces (`encoding/agent_records.py`)."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ _READ: Final = ("scope_name", "attributes")
 
 
 def records_of_spans(lake: Lake, trace_ids: Sequence[str]) -> RowCondition | None:
-    """Return which log records the spans of some traces were made of; None if of none.
+    """Return a condition for the log records that became spans of some traces; None without any.
 
     Names of conversations are compared as the lake holds them, redacted and pseudonymized.
 

@@ -69,7 +69,7 @@ class CohortView:
     answer: str
     """Is the candidate better? One sentence."""
     caveats: tuple[str, ...]
-    """What limits the comparison as a whole; `answer` has it, too."""
+    """Limits of the comparison as a whole; `answer` has them, too."""
     better: tuple[DifferenceRow, ...]
     """What surely became better, over all of `rows` together (Holm)."""
     worse: tuple[DifferenceRow, ...]

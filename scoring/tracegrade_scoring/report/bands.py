@@ -114,7 +114,7 @@ def _runs(row: BandMean) -> str:
     """Return the number of runs, and of their tasks."""
     runs = words.count(row.runs, "run")
     if row.known < row.runs:
-        runs = f"{row.known:,} known of {runs}"
+        runs = f"{row.known:,} of {runs} known"
     return f"{runs}, {words.count(row.tasks, 'task')}"
 
 

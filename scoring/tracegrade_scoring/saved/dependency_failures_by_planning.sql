@@ -14,7 +14,7 @@
 --                         without planning quality, or whose task needs no plan, are in no row.
 --   runs         BIGINT   At least 1.
 --   tasks        BIGINT   Known tasks of these runs.
---   known        BIGINT   Runs of which it is known whether they have a dependency failure.
+--   known        BIGINT   Runs with a known answer to whether they have a dependency failure.
 --   failures     BIGINT   Runs among them that have one.
 --   share        DOUBLE   failures / known by sample_weight, in [0, 1]; NULL if none is known.
 -- Order:

@@ -92,7 +92,7 @@ def test_usage_includes_sub_agents_and_unknown_costs_are_no_zeros() -> None:
     assert (found[COST, "6 to 9"].value, found[COST, "6 to 9"].known) == (0.004 + 0.0005, 1)
     (row,) = selection_rows([*found.values()], "1.0")
     assert row == ("1.0", "6 to 9", "175", "2 runs, 2 tasks", "$0.0045",
-                   "1 known of 2 runs, 1 task")  # fmt: skip
+                   "1 of 2 runs known, 1 task")  # fmt: skip
 
 
 def test_runs_without_scores_are_in_no_band() -> None:

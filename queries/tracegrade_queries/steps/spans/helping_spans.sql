@@ -1,4 +1,4 @@
--- Model spans that name their purpose, which is to help the program instead of the user.
+-- Model spans that serve the program around an agent instead of the user, by their own name.
 --
 -- Copilot Chat writes the purpose of a model call in place of an agent's name: titles, categories,
 -- messages of progress and summaries. A call that it repeats has a prefix. The names are those of
