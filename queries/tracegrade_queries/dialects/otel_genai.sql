@@ -171,17 +171,14 @@ SELECT
       THEN
         coalesce(
           attributes['crewai.agent.role'],
-          nullif(attributes['gen_ai.agent.name'], 'OpenAI Agent'),
-          -- Until 0.1 of the conventions.
-          if(
-            attributes['gen_ai.operation.name'] = 'invoke_workflow',
-            attributes['gen_ai.workflow.name'],
-            NULL
-          )
+          nullif(attributes['gen_ai.agent.name'], 'OpenAI Agent')
         )
   END AS agent_name,
-  -- Copilot CLI names only its sub-agents.
+  -- Until 0.1 of the conventions, workflows had names of their own. Copilot CLI names only its
+  -- sub-agents.
   CASE
+    WHEN attributes['gen_ai.operation.name'] = 'invoke_workflow'
+      THEN attributes['gen_ai.workflow.name']
     WHEN scope_name = 'github.copilot' AND attributes['gen_ai.operation.name'] = 'invoke_agent'
       THEN 'GitHub Copilot'
   END AS agent_label,
