@@ -104,7 +104,7 @@ def heard(
     RELATIONS.make(con, "otel_genai_messages_read")
     con.execute("CREATE OR REPLACE TEMP TABLE shapes (shape BIGINT, names VARCHAR[])")
     con.execute("ALTER TABLE bucket_spans ADD COLUMN shape BIGINT")
-    for name in ("otel_genai_hosted", "otel_genai_grounded"):
+    for name in ("otel_genai_hosted", "otel_genai_grounded", "otel_genai_thoughts"):
         RELATIONS.make(con, name)
     for name in ("otel_genai_parts", "otel_genai_messages"):
         RELATIONS.make(con, name)

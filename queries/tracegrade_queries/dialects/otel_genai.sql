@@ -157,8 +157,7 @@ SELECT
             WHEN
               regexp_matches(
                 attributes['gen_ai.operation.name'],
-                '^(create_agent|execute_task|embeddings|fetch_response|rerank|retrieval'
-                || '|\w+_memory(_store)?)$'
+                '^(create_agent|execute_task|embeddings|rerank|retrieval|\w+_memory(_store)?)$'
               )
               THEN 'other'
           END
@@ -174,11 +173,8 @@ SELECT
           nullif(attributes['gen_ai.agent.name'], 'OpenAI Agent')
         )
   END AS agent_name,
-  -- Until 0.1 of the conventions, workflows had names of their own. Copilot CLI names only its
-  -- sub-agents.
+  -- Copilot CLI names only its sub-agents.
   CASE
-    WHEN attributes['gen_ai.operation.name'] = 'invoke_workflow'
-      THEN attributes['gen_ai.workflow.name']
     WHEN scope_name = 'github.copilot' AND attributes['gen_ai.operation.name'] = 'invoke_agent'
       THEN 'GitHub Copilot'
   END AS agent_label,

@@ -44,30 +44,6 @@ def test_fetched_response_is_the_output_of_its_call() -> Scene:
 
 
 @built_together
-def test_response_of_another_trace_is_not_a_step() -> Scene:
-    """It was made elsewhere, and is not made again here."""
-    lake = yield [agent(1), _fetch(2, 1, ANSWERED), tool(3, 1, at=5)]
-
-    assert story(lake) == ["tool_call t ok"]
-    assert rows(lake, "SELECT llm_call_count FROM trajectories") == [{"llm_call_count": 0}]
-
-
-@built_together
-def test_workflow_has_its_former_name_and_its_new_one() -> Scene:
-    """`gen_ai.workflow.name` was replaced by an agent's name; model calls may have it too."""
-    operation: Row = {"gen_ai__operation__name": "invoke_workflow", "ms": 50}
-    lake = yield [
-        span(1, gen_ai__workflow__name="former", **operation),
-        model(2, 1, at=1, said=ANSWERED, gen_ai__workflow__name="former"),
-        span(3, at=60, gen_ai__agent__name="new", gen_ai__workflow__name="other", **operation),
-        model(4, 3, at=61, said=ANSWERED),
-    ]
-
-    found = rows(lake, "SELECT agent_name FROM trajectories ORDER BY trajectory_id")
-    assert [row["agent_name"] for row in found] == ["former", "new"]
-
-
-@built_together
 def test_operations_around_calls_are_not_steps() -> Scene:
     """Retrieval and memory are not steps; a skill is loaded by a call; a command may fail."""
     skill: dict[str, Any] = {"gen_ai__skill__name": "tests", "gen_ai__tool__call__id": "c1"}

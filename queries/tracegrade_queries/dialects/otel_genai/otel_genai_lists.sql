@@ -32,19 +32,6 @@ WITH details AS (
   GROUP BY key
 ),
 
--- A response that the provider kept, for example of a call in the background.
-fetched AS (
-  SELECT
-    trace_id,
-    attributes['gen_ai.response.id'] AS response_id,
-    arg_max(attributes['gen_ai.output.messages'], end_ns) AS output_messages
-  FROM bucket_spans
-  WHERE
-    attributes['gen_ai.operation.name'] = 'fetch_response'
-    AND attributes['gen_ai.response.id'] IS NOT NULL
-  GROUP BY trace_id, response_id
-),
-
 inputs_outputs AS (
   SELECT
     bucket_spans.key,
@@ -54,17 +41,10 @@ inputs_outputs AS (
       bucket_spans.attributes['gen_ai.input.messages'], details.input_messages
     ) AS input_value,
     coalesce(
-      bucket_spans.attributes['gen_ai.output.messages'],
-      details.output_messages,
-      fetched.output_messages
+      bucket_spans.attributes['gen_ai.output.messages'], details.output_messages
     ) AS output_value
   FROM bucket_spans
   LEFT JOIN details USING (key)
-  LEFT JOIN fetched
-    ON
-      bucket_spans.trace_id = fetched.trace_id
-      AND bucket_spans.attributes['gen_ai.response.id'] = fetched.response_id
-  WHERE bucket_spans.attributes['gen_ai.operation.name'] IS DISTINCT FROM 'fetch_response'
 ),
 
 lists AS (
