@@ -254,7 +254,7 @@ class Service(service.TraceServiceServicer):
 
 @pytest.fixture
 def over_grpc(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
-    """A program that sends over gRPC."""
+    """A program that sends over gRPC, and only when it flushes, however slow the machine is."""
     answering = Service()
     server = grpc.server(ThreadPoolExecutor(2))
     service.add_TraceServiceServicer_to_server(answering, server)  # type: ignore[no-untyped-call]
@@ -262,6 +262,7 @@ def over_grpc(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     server.start()
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{port}")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
+    monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "600000")
     tracegrade.init(service="losses")
     yield answering
     server.stop(None)
