@@ -33,6 +33,7 @@ HOSTED = [
     }
 ]
 GROUNDED = {"adk.experimental.grounding.query_count": "1"}
+THINKING = {"copilot_chat.reasoning_content": "I look."}
 PARTS = [
     name
     for name, path in QUERIES.paths.items()
@@ -42,7 +43,7 @@ PARTS = [
 
 @pytest.fixture(scope="module")
 def con() -> duckdb.DuckDBPyConnection:
-    """A connection with the inputs of four model calls, the second goes on; and three outputs."""
+    """A connection with the inputs of four model calls, the second goes on; and four outputs."""
     inputs = [SAID[:2], SAID, PLAIN, HOSTED]
     con = duckdb.connect(config={"threads": 1})
     con.execute(
@@ -61,6 +62,7 @@ def con() -> duckdb.DuckDBPyConnection:
             (4, "openinference.instrumentation.anthropic", json.dumps(ANTHROPIC)),
             (5, "@arizeai/openinference-instrumentation-beeai", json.dumps(BEEAI)),
             (6, "gcp.vertex.agent", json.dumps(GROUNDED)),
+            (7, "copilot-chat", json.dumps(THINKING)),
         ],
     )
     con.execute(
