@@ -270,9 +270,8 @@ COUNTED: Final = {
 }
 
 
-@built_together
-def test_session_of_the_cli_is_a_run_for_each_message() -> Scene:
-    """VS Code's anchor and titles are not runs; a multiplier is not a cost."""
+def _cli_session() -> list[Row]:
+    """Return two messages to the CLI inside VS Code, the first with a sub-agent and a skill."""
     thought = {"type": "reasoning", "content": "I look."}
     called = message("assistant", thought, request("task", "t1", prompt="Look."))
     replied = [*ASKED, called, message("tool", response("Found.", "t1"))]
@@ -281,7 +280,7 @@ def test_session_of_the_cli_is_a_run_for_each_message() -> Scene:
     anchor: Row = {"scope": "vscode-agent-host", "gen_ai__conversation__id": SESSION}
     named = {"gen_ai.agent.name": "explore", **_texts(SUB_ASKED, SUB_ANSWERED)}
     skill = ("github.copilot.skill.invoked", {"github.copilot.skill.name": "tests"})
-    lake = yield [
+    return [
         span(1, at=0, name="vscode.agent_host.session", **anchor),
         span(2, 1, at=9, name="vscode.agent_host.session.title_changed", **anchor),
         with_events(
@@ -295,6 +294,12 @@ def test_session_of_the_cli_is_a_run_for_each_message() -> Scene:
         _of_cli(9, 1, "invoke_agent", 60, **COUNTED, **_texts(thanks, bye)),
         _of_cli(10, 9, "chat", 61, **COUNTED, **_texts(thanks, bye)),
     ]
+
+
+@built_together
+def test_session_of_the_cli_is_a_run_for_each_message() -> Scene:
+    """VS Code's anchor and titles are not runs; a multiplier is not a cost."""
+    lake = yield _cli_session()
 
     assert story(lake, f"{1:032x}-{3:016x}") == [
         "thought I look.",

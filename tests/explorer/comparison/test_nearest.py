@@ -1,4 +1,4 @@
-"""Relations that runs are read by: the nearest success, and the runs that have verdicts."""
+"""The successful run that is most similar to another one."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -22,15 +22,12 @@ RUNS = st.lists(
 
 @pytest.fixture(scope="module")
 def con() -> Iterator[DuckDBPyConnection]:
-    """Empty tables of runs, calls, trajectories and verdicts."""
+    """Empty tables of runs and their calls."""
     with closing(duckdb.connect()) as found:
         found.execute(
             "CREATE TABLE run_index (seq INTEGER, trajectory_id VARCHAR, date DATE, "
             "release VARCHAR, agent_name VARCHAR, task_id VARCHAR, outcome VARCHAR);"
-            "CREATE TABLE call_counts (seq INTEGER, tool_name VARCHAR, calls BIGINT);"
-            "CREATE TABLE trajectories (trajectory_id VARCHAR, parent_trajectory_id VARCHAR, "
-            "trace_id VARCHAR);"
-            "CREATE TABLE verdicts (trajectory_id VARCHAR)"
+            "CREATE TABLE call_counts (seq INTEGER, tool_name VARCHAR, calls BIGINT)"
         )
         yield found
 
@@ -66,20 +63,3 @@ def test_nearest_successes_are_sorted_by_the_calls_that_both_make(
     expected = sorted(likely, key=lambda name: (-likely[name], name))
     assert [row[0] for row in found] == expected
     assert [row[2] for row in found] == pytest.approx([likely[name] for name in expected])
-
-
-def test_a_run_is_judged_by_its_id_or_as_the_outermost_run_of_a_trace(
-    con: DuckDBPyConnection,
-) -> None:
-    """A verdict on a trace is not one on its sub-agents; a name may be unknown or NULL."""
-    con.execute("DELETE FROM run_index; DELETE FROM trajectories; DELETE FROM verdicts")
-    runs = [("root", None, "t1"), ("child", "root", "t1"), ("other", None, "t2"),
-            ("named", "other", "t2"), ("nothing", None, None)]  # fmt: skip
-    for seq, run in enumerate(runs):
-        con.execute("INSERT INTO trajectories VALUES (?, ?, ?)", [*run])
-        con.execute("INSERT INTO run_index (seq, trajectory_id) VALUES (?, ?)", [seq, run[0]])
-    con.execute("INSERT INTO verdicts VALUES ('t1'), ('t1'), ('named'), ('gone'), (NULL)")
-
-    found = con.execute(query("judged_runs")).fetchall()
-
-    assert sorted(found) == [(0,), (3,)]
