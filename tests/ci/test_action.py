@@ -61,6 +61,7 @@ def repository(tmp_path: Path, server: GitHub) -> Repository:
     return Repository(tmp_path, server)
 
 
+@pytest.mark.slow
 def test_pull_request_is_checked_against_main(
     repository: Repository, server: GitHub, both: Sample, scored_candidate: Sample
 ) -> None:

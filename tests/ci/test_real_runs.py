@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.commands import tracegrade
+from tests.slow import slow_after
 
 from tracegrade_ci.run import CheckRequest, check_lake
 from tracegrade_scoring.compare.as_json import render_json
@@ -21,7 +22,7 @@ def done(*arguments: object) -> None:
     assert ended.returncode == 0, ended.stderr
 
 
-@pytest.mark.parametrize("paths", [PATHS, f"{PATHS},task=task_id,trial=trial"])
+@pytest.mark.parametrize("paths", slow_after(1, [f"{PATHS},task=task_id,trial=trial", PATHS]))
 def test_numbers_are_those_of_compare(shared_data: Path, tmp_path: Path, paths: str) -> None:
     """Trials 0 and 1 of an airline agent as one release, 2 and 3 as the next: 100 runs each."""
     runs = json.loads((shared_data / "tau-bench" / "gpt-4o-airline.json").read_text())

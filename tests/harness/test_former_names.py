@@ -90,6 +90,7 @@ def test_it_says_what_it_said(lake: Lake) -> None:
     assert score(lake, SPEC).trajectories == 0
 
 
+@pytest.mark.slow
 def test_it_is_written_on(lake: Lake) -> None:
     """Rows of both versions stand in one table under one name, and replace each other."""
     with_former_names(lake)

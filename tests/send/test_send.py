@@ -243,7 +243,7 @@ def has_all_steps(server: Peer, kind: str, lake: Lake) -> bool:
     return found == {(span, metric): (value, label) for span, metric, value, label in rows}
 
 
-@pytest.mark.parametrize("kind", ["otlp", "phoenix", "langfuse", "mlflow"])
+@pytest.mark.parametrize("kind", slow_after(2, ["otlp", "langfuse", "phoenix", "mlflow"]))
 def test_evidence_is_on_the_spans_of_steps(stepped: Lake, server: Peer, kind: str) -> None:
     """Decisions and failed calls, each once, with tools alone, until they are computed again."""
     first = send(stepped, server, kind, "--evidence")

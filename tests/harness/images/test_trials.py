@@ -15,6 +15,7 @@ from tests.harness.overlays import as_nobody, mounts, ran, why_not
 from tests.harness.parts.http.bank import bank_beside
 from tests.harness.trial.agents import HarnessRun
 from tests.harness.trial.test_overlays import command
+from tests.slow import slow_after
 
 from tracegrade_harness.sandbox.bwrap import Bubblewrap
 from tracegrade_harness.trial.run import FROZEN
@@ -115,7 +116,7 @@ def suite_in(folder: Path, **changes: Any) -> HarnessRun:
     return HarnessRun(folder / "suite.yaml", folder / "lake", folder / "home")
 
 
-@pytest.mark.parametrize("user", ["as this user", "as one without rights"])
+@pytest.mark.parametrize("user", slow_after(1, ["as one without rights", "as this user"]))
 def test_an_agent_in_an_image_is_run_killed_restored_and_scored(
     other_folder: Path, user: str
 ) -> None:

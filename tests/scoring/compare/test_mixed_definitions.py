@@ -11,6 +11,7 @@ from tests.explorer.lakes import client, explorer
 from tests.queries.traces import agent, land, request_of, tool
 from tests.scoring.build import specification
 from tests.scoring.job.lakes import TASKS
+from tests.slow import slow_after
 
 from tracegrade_lake import Lake
 from tracegrade_scoring.job import discovery, score_table
@@ -56,7 +57,7 @@ def reported(lake: Lake, *options: str) -> dict[str, Any]:
     return dict(json.loads(ended.stdout))
 
 
-@pytest.mark.parametrize("tasks", [OTHER_TASKS, OTHER_TOOLS])
+@pytest.mark.parametrize("tasks", slow_after(1, [OTHER_TASKS, OTHER_TOOLS]))
 def test_a_changed_task_or_tool_lets_nothing_be_compared(lake: Lake, tasks: str) -> None:
     """Until all runs are scored again; a report says so too."""
     score(lake, specification(tasks), chosen=TraceFilter(release="1.1"))

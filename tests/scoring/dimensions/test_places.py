@@ -72,6 +72,7 @@ def release_scores(lake: Lake) -> list[tuple[Any, ...]]:
         return con.sql("FROM release_scores ORDER BY ALL").fetchall()
 
 
+@pytest.mark.slow
 def test_the_scores_of_releases_are_equal_wherever_they_are_sent(tmp_path: Path) -> None:
     """In eight places, four of them without a mapping file."""
     found = {}

@@ -95,6 +95,7 @@ def test_a_rootless_run_is_scored_by_the_clock(followed: Followed) -> None:
     assert tables(followed.lake) == before
 
 
+@pytest.mark.slow
 def test_a_shorter_quiet_time_changes_when_a_run_is_scored_alone(tmp_path: Path) -> None:
     """The rows are those of a run that waited longer, and of one with its late root."""
     lakes = [Lake.create(tmp_path / name) for name in ("soon", "later")]

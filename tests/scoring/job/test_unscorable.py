@@ -63,6 +63,7 @@ def test_others_are_scored_as_without_it(lake: Lake, tmp_path: Path) -> None:
     assert len(rows_of(lake, UNSCORABLE_TRACES)) == 1
 
 
+@pytest.mark.slow
 def test_it_is_tried_again_when_it_or_the_tasks_change(lake: Lake) -> None:
     """Also by --full; erased, it leaves no note."""
     score(lake, SPECIFICATION)
@@ -77,6 +78,7 @@ def test_it_is_tried_again_when_it_or_the_tasks_change(lake: Lake) -> None:
     assert not score(lake, other).failed_traces
 
 
+@pytest.mark.slow
 def test_scores_of_before_are_removed(lake: Lake, tmp_path: Path) -> None:
     """They are of spans that are no longer all that there is."""
     small = Lake.create(tmp_path / "small")
@@ -91,6 +93,7 @@ def test_scores_of_before_are_removed(lake: Lake, tmp_path: Path) -> None:
     assert tables(small) == tables(alone)
 
 
+@pytest.mark.slow
 def test_any_number_of_them_is_left_out_at_once(tmp_path: Path) -> None:
     """Their sender decides how many there are; no run of another sender waits for them."""
     lake, alone = Lake.create(tmp_path / "lake"), Lake.create(tmp_path / "alone")

@@ -231,6 +231,7 @@ def test_text_that_the_lake_keeps_runs_only_if_it_is_trusted(lake: Path, tmp_pat
     assert reasons(lake) == {None: 24}
 
 
+@pytest.mark.slow
 def test_two_buckets_and_one_give_the_same_scores(with_ours: Path, lake: Path) -> None:
     """No value depends on which runs are scored together."""
     opened, buckets = Lake.open(lake), set[int]()
@@ -309,6 +310,7 @@ def test_report_can_be_stopped_by_an_own_metric(lake: Path, tmp_path: Path) -> N
     assert "unknown metric 'mien'; did you mean 'mine'?" in misspelt.stderr
 
 
+@pytest.mark.slow
 def test_mean_of_tasks_is_compared_and_reported_as_ours_are(lake: Path, tmp_path: Path) -> None:
     """Each run counts the same, for any denominator, also at another level."""
     query = "SELECT attempt_id, pow(call_count, 2) AS numerator, call_count AS denominator, "
@@ -334,6 +336,7 @@ def test_mean_of_tasks_is_compared_and_reported_as_ours_are(lake: Path, tmp_path
     assert rows(lake, query)[0]["value"] != found["base"]
 
 
+@pytest.mark.slow
 def test_metric_that_another_version_defined_is_named(lake: Path) -> None:
     """A line on stderr says so, since it is added up as a ratio; else there is none."""
     query = "SELECT attempt_id, call_count AS numerator, 100 AS denominator FROM attempts"

@@ -454,6 +454,7 @@ def test_output_is_read_in_one_way_whatever_an_agent_sets(shop: OpenedEnvironmen
     assert changes(shop) == {}
 
 
+@pytest.mark.slow
 def test_a_value_of_twenty_megabytes_is_an_object_like_others(shop: OpenedEnvironment) -> None:
     """Its digest is made on the server."""
     execute(shop, "INSERT INTO log VALUES (repeat('x', 20000000))")
