@@ -223,7 +223,11 @@ SELECT
     AS failed,
   coalesce(attributes['error.type'], details_error_type) AS error_type,
   error_message,
-  coalesce(attributes['gen_ai.response.model'], attributes['gen_ai.request.model']) AS model,
+  -- Micrometer writes `none` for a value that is not known.
+  coalesce(
+    nullif(attributes['gen_ai.response.model'], 'none'),
+    nullif(attributes['gen_ai.request.model'], 'none')
+  ) AS model,
   try_cast(
     coalesce(
       attributes['gen_ai.usage.input_tokens'],

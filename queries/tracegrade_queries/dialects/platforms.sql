@@ -1,11 +1,11 @@
 -- SDKs with a kind, one input and one output per span: Langfuse, MLflow, Braintrust, Genkit.
 --
--- Spring AI does so for tools; others give only the kind, as `gen_ai.span.kind`.
+-- Others give only the kind, as `gen_ai.span.kind`.
 --
 -- Rank:
 --   110
 -- Marks:
---   ^(langfuse\.observation|mlflow|braintrust|spring\.ai)\.
+--   ^(langfuse\.observation|mlflow|braintrust)\.
 --   ^genkit:
 --   ^gen_ai\.span\.kind$
 -- Reads:
@@ -24,7 +24,6 @@ WITH inputs_outputs AS (
         try_cast(attributes['mlflow.spanType'] AS JSON) ->> '$',
         try_cast(attributes['braintrust.span_attributes'] AS JSON) ->> '$.type',
         attributes['genkit:metadata:subtype'],
-        attributes['spring.ai.kind'],
         attributes['gen_ai.span.kind']
       )
     ) AS kind,
@@ -33,7 +32,6 @@ WITH inputs_outputs AS (
       attributes['mlflow.spanInputs'],
       attributes['braintrust.input_json'],
       attributes['genkit:input'],
-      attributes['spring.ai.tool.call.arguments'],
       attributes['gen_ai.tool.call.arguments'],
       attributes['input.value']
     ) AS input,
@@ -42,7 +40,6 @@ WITH inputs_outputs AS (
       attributes['mlflow.spanOutputs'],
       attributes['braintrust.output_json'],
       nullif(attributes['genkit:output'], ''),
-      attributes['spring.ai.tool.call.result'],
       attributes['gen_ai.tool.call.result'],
       attributes['output.value']
     ) AS output,
@@ -58,12 +55,12 @@ named AS (
     json_keys(input_value) = ['args', 'kwargs'] AS is_function,
     CASE
       WHEN kind IN ('generation', 'model', 'llm', 'chat_model') THEN 'model'
-      WHEN kind IN ('tool', 'tool.v2', 'tool_call') THEN 'tool'
-      WHEN kind IN ('agent', 'flow', 'chat_client') THEN 'agent'
+      WHEN kind IN ('tool', 'tool.v2') THEN 'tool'
+      WHEN kind IN ('agent', 'flow') THEN 'agent'
       ELSE 'other'
     END AS operation
   FROM inputs_outputs
-  WHERE kind IS NOT NULL OR attributes['spring.ai.model.request.tool.names'] IS NOT NULL
+  WHERE kind IS NOT NULL
 )
 
 SELECT
@@ -110,19 +107,13 @@ SELECT
   key,
   operation,
   CASE
-    WHEN operation = 'agent' AND kind <> 'chat_client'
-      THEN coalesce(attributes['genkit:name'], name)
+    WHEN operation = 'agent' THEN coalesce(attributes['genkit:name'], name)
   END AS agent_label,
   CASE
     WHEN operation = 'tool'
-      THEN coalesce(
-        attributes['spring.ai.tool.definition.name'],
-        attributes['genkit:name'],
-        attributes['gen_ai.tool.name'],
-        name
-      )
+      THEN coalesce(attributes['genkit:name'], attributes['gen_ai.tool.name'], name)
   END AS tool_name,
-  coalesce(attributes['spring.ai.tool.call.id'], attributes['gen_ai.tool.call.id']) AS call_id,
+  attributes['gen_ai.tool.call.id'] AS call_id,
   CASE
     WHEN operation <> 'tool' THEN NULL
     -- Arguments of a decorated function.
@@ -134,7 +125,6 @@ SELECT
   -- The argument of an agent with a single argument.
   CASE
     WHEN operation <> 'agent' THEN NULL
-    WHEN kind = 'chat_client' THEN attributes['spring.ai.chat.client.user.text']
     WHEN len(given) = 1 THEN given[1]
     ELSE result_text(input)
   END AS user_input,
@@ -154,19 +144,13 @@ SELECT
       )
   END AS model,
   unnest(reported_usage(usage)),  -- noqa: AL03
+  CASE
+    WHEN operation = 'model'
+      THEN coalesce(
+        attributes['mlflow.chat.tools'], input_value ->> '$.tools', braintrust ->> '$.tools'
+      )
+  END AS offered_tools,
   coalesce(
-    attributes['spring.ai.model.request.tool.names'],
-    CASE
-      WHEN operation = 'model'
-        THEN coalesce(
-          attributes['mlflow.chat.tools'], input_value ->> '$.tools', braintrust ->> '$.tools'
-        )
-    END
-  ) AS offered_tools,
-  coalesce(
-    attributes['session.id'],
-    attributes['gen_ai.session.id'],
-    attributes['genkit:sessionId'],
-    attributes['spring.ai.chat.client.conversation.id']
+    attributes['session.id'], attributes['gen_ai.session.id'], attributes['genkit:sessionId']
   ) AS conversation_id
 FROM platforms_spans;

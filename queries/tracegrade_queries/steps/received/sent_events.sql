@@ -3,9 +3,9 @@
 -- Old and new conventions record the same data in different places: one has messages in span
 -- events, another in log records. Only the events that some dialect reads are here. AWS's
 -- distribution of OpenTelemetry moves messages from spans into one log record each, named like the
--- instrumentation; here it is a `gen_ai.messages`. Records of the scope `tracegrade.scoring` are
--- left out: they are scores that were sent out of a lake and came back, not data of an agent or
--- evaluator.
+-- instrumentation; here it is a `gen_ai.messages`. Spring AI logs texts below a heading, which is
+-- their name here. Records of the scope `tracegrade.scoring` are left out: they are scores that
+-- were sent out of a lake and came back, not data of an agent or evaluator.
 --
 -- Reads:
 --   mended_spans
@@ -43,6 +43,8 @@ log_records AS (
     CASE
       WHEN regexp_matches(logs.body, '^\{\s*"(input|output)":\s*\{\s*"messages":')
         THEN 'gen_ai.messages'
+      WHEN regexp_matches(logs.body, '^Chat (Model|Client) (Prompt Content|Completion):\n')
+        THEN split_part(logs.body, ':', 1)
       ELSE coalesce(nullif(logs.event_name, ''), logs.attributes['event.name'], logs.body)
     END AS name,
     coalesce(nullif(logs.time_ns, 0), logs.observed_time_ns) AS time_ns,
