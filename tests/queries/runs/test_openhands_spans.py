@@ -16,11 +16,11 @@ LAMINAR: Final = "lmnr.tracer"
 SESSION: Final = "0b1e-session"
 QUESTION: Final = "List the files."
 ANSWER: Final = "There is one file."
-ASKED: Final = [
+ASKED: Final[list[Row]] = [
     {"role": "system", "content": "You are an agent."},
     {"role": "user", "content": [{"type": "text", "text": QUESTION}]},
 ]
-TOOLS: Final = [{"type": "function", "function": {"name": "terminal"}}]
+TOOLS: Final[list[Row]] = [{"type": "function", "function": {"name": "terminal"}}]
 RUNS: Final = (
     "SELECT agent_name, conversation_id, user_input, final_answer, llm_call_count, input_tokens, "
     "error_count FROM trajectories WHERE NOT is_fragment ORDER BY start_time"
