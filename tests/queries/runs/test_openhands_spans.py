@@ -55,7 +55,7 @@ def _lmnr(number: int, parent: int | None, at: float, name: str, **more: Any) ->
 def _model(
     number: int, parent: int, at: float, heard: list[Row], said: Row | None, **more: Any
 ) -> Row:
-    attributes = {
+    attributes: Row = {
         "gen_ai.system": "anthropic",
         "gen_ai.request.model": "m",
         "gen_ai.input.messages": json.dumps(heard),
