@@ -1,7 +1,7 @@
 -- Spring AI: a run is a call of a chat client; tools have their arguments and results.
 --
 -- Model calls follow the GenAI conventions. They have no content: log records in the context of a
--- span hold the texts, in quotes that are not escaped, so that several texts cannot be told apart.
+-- span hold the texts, in quotes that are not escaped, so that several texts are one.
 -- The prompt of a chat client has the roles of its texts. The names are those of
 -- spring-ai-commons and spring-ai-model in https://github.com/spring-projects/spring-ai.
 --
