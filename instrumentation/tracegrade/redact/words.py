@@ -1,5 +1,6 @@
 """Finds which of many words occur in a text, in one pass over it."""
 
+from collections import defaultdict
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -18,12 +19,14 @@ class Words:
             word for word in words if not any(each in word for each in words if each != word)
         }
         self._places = compile_pattern(alternatives((word, "") for word in shortest))
+        beginning: defaultdict[str, set[str]] = defaultdict(set)
+        for each in shortest:
+            longer = [word for word in words if each in word]
+            for end in range(1, len(each) + 1):
+                beginning[each[:end]].update(longer)
+        # A match may hide another word that begins in it.
         self._hidden_by = {
-            found: [
-                word
-                for word in words
-                if any(each in word and _may_hide(found, each) for each in shortest)
-            ]
+            found: set().union(*(beginning.get(found[start:], ()) for start in range(len(found))))
             for found in shortest
         }
 
@@ -31,8 +34,3 @@ class Words:
         """Return the words that occur in a text in lower case."""
         found = {place[0] for place in self._places.finditer(text)}
         return {word for each in found for word in self._hidden_by[each] if word in text}
-
-
-def _may_hide(found: str, word: str) -> bool:
-    """Return whether a match of one word may hide another word that begins in it."""
-    return any(word.startswith(found[start:]) for start in range(len(found)))
