@@ -22,5 +22,5 @@ def together(
 ) -> Iterator[Together]:
     """The traces of all tests of the module that are `built_together`."""
     folder = tmp_path_factory.mktemp("together")
-    with all_built(folder, request.module.__name__) as found:
+    with all_built(folder, request) as found:
         yield found

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import duckdb
+import pytest
 from tests.scenes import finish, scenes_of
 
 from tracegrade_lake import Lake
@@ -66,9 +67,9 @@ def _beginning(number: int) -> str:
 
 
 @contextmanager
-def all_built(folder: Path, module: str) -> Iterator[Together]:
+def all_built(folder: Path, request: pytest.FixtureRequest) -> Iterator[Together]:
     """Build the traces of a module's tests."""
-    with built(folder, {test.__name__: test() for test in scenes_of(module)}) as found:
+    with built(folder, {name: test() for name, test in scenes_of(request).items()}) as found:
         yield found
 
 

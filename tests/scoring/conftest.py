@@ -12,7 +12,7 @@ from .together import Together, scored_together
 @pytest.fixture(scope="module")
 def together(request: pytest.FixtureRequest) -> Iterator[Together]:
     """The attempts of all tests of the module that are `built_together`."""
-    with scored_together(request.module.__name__, request.module.TOOLS) as found:
+    with scored_together(request, request.module.TOOLS) as found:
         yield found
 
 

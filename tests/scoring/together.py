@@ -16,6 +16,7 @@ from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 
 import duckdb
+import pytest
 from tests.scenes import finish, scenes_of
 from tests.scoring.build import Case, Score, all_scored, all_scores
 
@@ -52,9 +53,9 @@ class Together(NamedTuple):
 
 
 @contextmanager
-def scored_together(module: str, tools: str) -> Iterator[Together]:
+def scored_together(request: pytest.FixtureRequest, tools: str) -> Iterator[Together]:
     """Score the attempts of a module's tests."""
-    scenes = {test.__name__: test() for test in scenes_of(module)}
+    scenes = {name: test() for name, test in scenes_of(request).items()}
     cases = {name: list(next(scene)) for name, scene in scenes.items()}
     with all_scored([case for each in cases.values() for case in each], tools) as con:
         scores = all_scores(con)

@@ -12,5 +12,5 @@ def together(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Imports]:
     """What all tests of the module import that are `built_together`."""
-    with all_built(tmp_path_factory.mktemp("together"), request.module.__name__) as found:
+    with all_built(tmp_path_factory.mktemp("together"), request) as found:
         yield found

@@ -23,7 +23,7 @@ class Together(NamedTuple):
 @pytest.fixture(scope="module")
 def together(request: pytest.FixtureRequest) -> Together:
     """The attempts of all tests of the module that are `built_together`."""
-    scenes = {test.__name__: test() for test in scenes_of(request.module.__name__)}
+    scenes = {name: test() for name, test in scenes_of(request).items()}
     tried = {name: list(next(scene)) for name, scene in scenes.items()}
     found = iter(several(*(attempt for each in tried.values() for attempt in each)))
     return Together(
