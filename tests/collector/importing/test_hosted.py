@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 from tests.collector.importing.imports import imported, written
+from tests.collector.importing.together import Scene
+from tests.scenes import built_together
 
 ASKED = {"role": "user", "content": "Find x."}
 ANTHROPIC = [
@@ -62,9 +64,10 @@ VERCEL = [
 
 
 @pytest.mark.parametrize("said", [ANTHROPIC, OPENAI, VERCEL], ids=["blocks", "items", "marked"])
-def test_call_of_a_provider(tmp_path: Path, said: list[dict[str, Any]]) -> None:
+@built_together
+def test_call_of_a_provider(folder: Path, said: list[dict[str, Any]]) -> Scene:
     """It is read for any executor, and completely."""
-    outcome = imported(tmp_path, written(tmp_path, [{"messages": [ASKED, *said]}]))
+    outcome = yield imported(folder, written(folder, [{"messages": [ASKED, *said]}]))
 
     assert outcome.steps() == [
         ("tool_call", "search", '{"q":1}', "1 hit", "ok"),
@@ -122,18 +125,20 @@ SEARCHED = ("google_search", '{"queries":["x"]}', "ok", "provider")
     ],
     ids=["google", "metadata of langchain", "pages", "older form of langchain"],
 )
+@built_together
 def test_call_that_stands_beside_a_message(
-    tmp_path: Path, said: dict[str, Any], call: tuple[str, ...]
-) -> None:
+    folder: Path, said: dict[str, Any], call: tuple[str, ...]
+) -> Scene:
     """A search's results are next to the answer, OpenAI's calls in a field of their own."""
-    outcome = imported(tmp_path, written(tmp_path, [{"messages": [ASKED, said]}]))
+    outcome = yield imported(folder, written(folder, [{"messages": [ASKED, said]}]))
 
     calls = "SELECT tool_name, arguments, status, executed_by FROM steps WHERE kind = 'tool_call'"
     assert outcome.rows(calls) == [call]
     assert outcome.steps()[-1][:4] == ("answer", None, None, "It.")
 
 
-def test_code_of_google(tmp_path: Path) -> None:
+@built_together
+def test_code_of_google(folder: Path) -> Scene:
     """Its parts have keys and no types."""
     parts = [
         {"executableCode": {"language": "PYTHON", "code": "1/0"}},
@@ -141,12 +146,13 @@ def test_code_of_google(tmp_path: Path) -> None:
         {"text": "It failed."},
     ]
     chat = [{"role": "user", "parts": [{"text": "Run it."}]}, {"role": "model", "parts": parts}]
-    outcome = imported(tmp_path, written(tmp_path, [{"messages": chat}]))
+    outcome = yield imported(folder, written(folder, [{"messages": chat}]))
 
     assert outcome.calls() == [("code_execution", '{"code":"1/0","language":"PYTHON"}', "error")]
 
 
-def test_calls_that_the_client_runs(tmp_path: Path) -> None:
+@built_together
+def test_calls_that_the_client_runs(folder: Path) -> Scene:
     """The screen and a tool of its own are requests, and their outputs replies."""
     items = [
         ASKED,
@@ -155,7 +161,7 @@ def test_calls_that_the_client_runs(tmp_path: Path) -> None:
         {"type": "custom_tool_call", "call_id": "c2", "name": "sql", "input": "SELECT 1"},
         {"type": "custom_tool_call_output", "call_id": "c2", "output": "1"},
     ]
-    outcome = imported(tmp_path, written(tmp_path, [{"messages": items}]))
+    outcome = yield imported(folder, written(folder, [{"messages": items}]))
 
     assert outcome.calls() == [
         ("computer", '{"type":"click"}', "ok"),
@@ -181,12 +187,13 @@ APPROVALS: dict[str, list[dict[str, Any]]] = {
 }
 
 
-def test_call_that_has_to_be_approved(tmp_path: Path) -> None:
+@built_together
+def test_call_that_has_to_be_approved(folder: Path) -> Scene:
     """It is one call, which waits until it was run or denied."""
     records = [
         {"task_id": task, "messages": [ASKED, APPROVAL, *more]} for task, more in APPROVALS.items()
     ]
-    outcome = imported(tmp_path, written(tmp_path, records))
+    outcome = yield imported(folder, written(folder, records))
 
     found = outcome.rows(
         "SELECT task_id, tool_name, result, status, executed_by FROM steps "

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.collector.importing.imports import Outcome, imported, written
+from tests.collector.importing.together import Scene
+from tests.scenes import built_together
 
 EVAL = {"eval_id": "e1", "task": "weather", "created": "2026-01-05T10:00:00+00:00"}
 STEPS = [
@@ -51,10 +53,11 @@ def archive(folder: Path, **members: Any) -> Path:
     return path
 
 
-def test_document_gives_its_steps(tmp_path: Path) -> None:
+@built_together
+def test_document_gives_its_steps(folder: Path) -> Scene:
     """Task, epoch and score are the run's; tokens and times those of the events."""
-    file = written(tmp_path, {"status": "success", "eval": EVAL, "samples": [sample()]})
-    outcome = imported(tmp_path, file)
+    file = written(folder, {"status": "success", "eval": EVAL, "samples": [sample()]})
+    outcome = yield imported(folder, file)
     assert outcome.again(file) == 0
     assert outcome.steps() == STEPS
     found = outcome.rows("SELECT task_id, task_category, trial, outcome FROM trajectories")
@@ -72,11 +75,13 @@ def test_archive_holds_the_same_runs(tmp_path: Path) -> None:
     assert [note.split("/")[-1].partition(":")[0] for note in outcome.notes] == ["broken.json"]
 
 
-def test_sample_that_was_retried_says_so(tmp_path: Path) -> None:
+@built_together
+def test_sample_that_was_retried_says_so(folder: Path) -> Scene:
     """The log has the errors of its first attempts; the sample is reported once, as it ended."""
     errors = [{"message": "timeout", "traceback": "", "traceback_ansi": ""}]
     samples = [sample(error_retries=errors), sample(2, error_retries=[]), sample(3)]
-    outcome = imported(tmp_path, written(tmp_path, {"eval": EVAL, "plan": {}, "samples": samples}))
+    log = {"eval": EVAL, "plan": {}, "samples": samples}
+    outcome = yield imported(folder, written(folder, log))
 
     assert outcome.rows("SELECT trial, flags FROM trajectories ORDER BY trial") == [
         (1, ["retried"]),
@@ -92,7 +97,8 @@ def verdicts(outcome: Outcome) -> list[tuple[Any, ...]]:
     )
 
 
-def test_scores_are_verdicts_on_success(tmp_path: Path) -> None:
+@built_together
+def test_scores_are_verdicts_on_success(folder: Path) -> Scene:
     """Of each scorer one; a model's is a judge's. Together they are the outcome if they agree."""
     scores = {
         "match": {"value": "C"},
@@ -106,8 +112,8 @@ def test_scores_are_verdicts_on_success(tmp_path: Path) -> None:
         sample(3, error={"message": "x"}, scores=None),
         {"id": 3},
     ]
-    file = written(tmp_path, {"eval": EVAL, "status": "error", "samples": samples})
-    outcome = imported(tmp_path, file)
+    file = written(folder, {"eval": EVAL, "status": "error", "samples": samples})
+    outcome = yield imported(folder, file)
     assert outcome.imported.understood["scores"] == 4
     assert outcome.imported.ignored == {"scores that are not a number from 0 to 1": 2}
     assert outcome.notes == [f"{file}:samples[3]: no sample of Inspect: it has no messages"]

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.collector.importing.imports import imported, written, written_lines
+from tests.collector.importing.together import Scene
+from tests.scenes import built_together
 
 TRACE = bytes.fromhex("dd547580319ab0312cee07f1def50dad")
 BOTH = (False, True)
@@ -41,7 +43,8 @@ def batch(*, base64: bool, old: bool, trace: bytes = TRACE) -> dict[str, Any]:
     return {"resource": {"attributes": []}, **groups}
 
 
-def test_every_shape_is_the_same_span(tmp_path: Path) -> None:
+@built_together
+def test_every_shape_is_the_same_span(folder: Path) -> Scene:
     """Old and new interface, ids in base64 and hex, batches and whole traces."""
     ways = [(base64, old, whole) for base64 in BOTH for old in BOTH for whole in BOTH]
     traces = [TRACE[:-1] + bytes([number]) for number in range(len(ways))]
@@ -49,9 +52,9 @@ def test_every_shape_is_the_same_span(tmp_path: Path) -> None:
     for (base64, old, whole), trace in zip(ways, traces, strict=True):
         batches = [batch(base64=base64, old=old, trace=trace)]
         value = {"trace": {"resourceSpans": batches}} if whole else {"batches": batches}
-        files.append(written(tmp_path, value, f"{trace.hex()}.json"))
+        files.append(written(folder, value, f"{trace.hex()}.json"))
 
-    outcome = imported(tmp_path, *files)
+    outcome = yield imported(folder, *files)
 
     assert outcome.imported.understood == {"spans": 8}
     found = {(row["trace_id"], row["scope_name"]) for row in outcome.spans()}

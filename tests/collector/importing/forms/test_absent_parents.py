@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from tests.collector.importing.imports import imported, written, written_lines
 from tests.collector.importing.test_langfuse import TRACE, observations
+from tests.collector.importing.together import Scene
+from tests.scenes import built_together
 
 ABSENT = "00000000000000ff"
 
@@ -23,20 +25,22 @@ def below_absent(**fields: Any) -> list[dict[str, Any]]:
         {"metadata": {"attributes": {"langfuse.internal.is_app_root": "true"}}},
     ],
 )
-def test_root_that_says_so_is_the_run(tmp_path: Path, fields: dict[str, Any]) -> None:
+@built_together
+def test_root_that_says_so_is_the_run(folder: Path, fields: dict[str, Any]) -> Scene:
     """The newest interface marks it; its attribute does so in older ones."""
-    outcome = imported(tmp_path, written_lines(tmp_path, below_absent(**fields)))
+    outcome = yield imported(folder, written_lines(folder, below_absent(**fields)))
 
     roots = [row for row in outcome.spans() if row["parent_span_id"] is None]
     assert [row["name"] for row in roots] == ["run"]
     assert outcome.rows("SELECT user_input FROM trajectories") == [("Weather in Paris?",)]
 
 
-def test_parent_that_its_trace_lacks_is_absent(tmp_path: Path) -> None:
+@built_together
+def test_parent_that_its_trace_lacks_is_absent(folder: Path) -> Scene:
     """A trace comes with all its observations, so a parent that is not there is none."""
     trace = {"id": TRACE, "sessionId": "s1"}
-    file = written(tmp_path, {"trace": trace, "observations": below_absent()})
-    outcome = imported(tmp_path, file)
+    file = written(folder, {"trace": trace, "observations": below_absent()})
+    outcome = yield imported(folder, file)
 
     assert [row["name"] for row in outcome.spans() if row["parent_span_id"] is None] == ["run"]
     assert outcome.rows("SELECT conversation_id FROM trajectories") == [("s1",)]

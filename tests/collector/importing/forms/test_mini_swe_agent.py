@@ -180,16 +180,17 @@ def test_the_end_of_a_run_is_its_outcome(
 
 
 @pytest.mark.parametrize("size", [0, 1, 1000])
-def test_counts_of_the_raw_file_are_those_of_the_lake(tmp_path: Path, size: int) -> None:
+@built_together
+def test_counts_of_the_raw_file_are_those_of_the_lake(folder: Path, size: int) -> Scene:
     """An empty run, a short one and a long one."""
     pairs = [
         (asks(n, None, "ls", reasoning_content="Look."), ran(n, 0, n % 2, "x"))
         for n in range(size)
     ]
-    file = written(tmp_path, run(*(each for pair in pairs for each in pair)))
+    file = written(folder, run(*(each for pair in pairs for each in pair)))
     counted = raw_counts(file)
 
-    assert lake_counts(imported(tmp_path, file)) == counted
+    assert lake_counts((yield imported(folder, file))) == counted
     assert counted == RunCounts(1, size, size // 2, 1, 100 * size, 10 * size, 0, size)
 
 

@@ -205,16 +205,17 @@ def metrics(prompt: int, output: int, cost: float) -> Row:
 
 
 @pytest.mark.parametrize("size", [1, 700])
-def test_counts_of_the_raw_file_are_those_of_the_lake(tmp_path: Path, size: int) -> None:
+@built_together
+def test_counts_of_the_raw_file_are_those_of_the_lake(folder: Path, size: int) -> Scene:
     """A short run and a long one."""
     events = [says(0, "Go.")]
     for n in range(1, size + 1):
         events += [acts(n, f"c{n}", command="ls", response=f"r{n}", reasoning="Look.")]
         events += [observes(n, f"c{n}", "x", exit_code=n % 2)]
-    file = written_lines(tmp_path, [*events, says(size + 1, "Done.", "agent"), stats(0, 50, 5)])
+    file = written_lines(folder, [*events, says(size + 1, "Done.", "agent"), stats(0, 50, 5)])
     counted = raw_counts(file)
 
-    assert lake_counts(imported(tmp_path, file)) == counted
+    assert lake_counts((yield imported(folder, file))) == counted
     assert counted == RunCounts(1, size, (size + 1) // 2, 1, 50, 5, 0, size)
 
 

@@ -144,15 +144,16 @@ def test_of_several_attempts_the_chosen_one_is_the_run(folder: Path) -> Scene:
 
 
 @pytest.mark.parametrize("size", [0, 1, 2000])
-def test_counts_of_the_raw_file_are_those_of_the_lake(tmp_path: Path, size: int) -> None:
+@built_together
+def test_counts_of_the_raw_file_are_those_of_the_lake(folder: Path, size: int) -> Scene:
     """An empty run, a short one with an exit, and a long one."""
     steps = [step("Look.", "ls", "Error: no"), step("Give up.", "")] * size
-    file = written(tmp_path, run(*steps), "repo-1.traj")
+    file = written(folder, run(*steps), "repo-1.traj")
     counted = raw_counts(file)
     if not size:
         counted = counted._replace(input_tokens=0, output_tokens=0)  # no call has them
 
-    assert lake_counts(imported(tmp_path, file)) == counted
+    assert lake_counts((yield imported(folder, file))) == counted
     assert counted == RunCounts(1, size, size, 1, 100 * (size > 0), 10 * (size > 0), 0, 2 * size)
 
 

@@ -9,6 +9,8 @@ from tests.collector.importing.imports import imported, written
 from tests.collector.importing.raw_counts import RunCounts
 from tests.collector.importing.raw_counts.lake import lake_counts
 from tests.collector.importing.raw_counts.tau2 import raw_counts
+from tests.collector.importing.together import Scene
+from tests.scenes import built_together
 
 INFO = {
     "git_commit": "c0ffee",
@@ -92,9 +94,10 @@ def results(*simulations: Any) -> dict[str, Any]:
     return {"timestamp": "2026-02-03", "info": INFO, "tasks": [], "simulations": [*simulations]}
 
 
-def test_simulation_gives_its_steps(tmp_path: Path) -> None:
+@built_together
+def test_simulation_gives_its_steps(folder: Path) -> Scene:
     """Calls, results and tokens are the agent's; greeting, thought and answer are steps."""
-    outcome = imported(tmp_path, written(tmp_path, results(simulation())))
+    outcome = yield imported(folder, written(folder, results(simulation())))
 
     assert [step[:2] + step[3:] for step in outcome.steps()] == [
         ("message", None, "Hi! How can I help?", None),
@@ -112,9 +115,10 @@ def test_simulation_gives_its_steps(tmp_path: Path) -> None:
     assert found == [("phones/offline", "phones", 0, "success", "llm_agent", "c0ffee")]
 
 
-def test_calls_of_the_user_are_counted_apart(tmp_path: Path) -> None:
+@built_together
+def test_calls_of_the_user_are_counted_apart(folder: Path) -> Scene:
     """A call of the user simulator is not a step; it is counted with its result."""
-    outcome = imported(tmp_path, written(tmp_path, results(simulation())))
+    outcome = yield imported(folder, written(folder, results(simulation())))
 
     assert "toggle" not in {tool for tool, _, _ in outcome.calls()}
     assert outcome.imported.ignored["tool calls in messages of role user"] == 1
@@ -122,11 +126,12 @@ def test_calls_of_the_user_are_counted_apart(tmp_path: Path) -> None:
     assert outcome.imported.ignored["fields 'user_cost' of simulations"] == 1
 
 
-def test_reward_is_a_verdict_with_the_reason_of_the_end(tmp_path: Path) -> None:
+@built_together
+def test_reward_is_a_verdict_with_the_reason_of_the_end(folder: Path) -> Scene:
     """Its source is a judge's if a model judged assertions; 0 is a failure."""
     judged = {"reward": 0.0, "reward_basis": ["DB", "NL_ASSERTION"]}
     interrupted = simulation(2, trial=1, termination_reason="max_steps", reward_info=judged)
-    outcome = imported(tmp_path, written(tmp_path, results(simulation(), interrupted)))
+    outcome = yield imported(folder, written(folder, results(simulation(), interrupted)))
 
     assert outcome.imported_rows(
         "SELECT source, label, value, evidence FROM verdicts ORDER BY 1"
@@ -140,12 +145,13 @@ def test_reward_is_a_verdict_with_the_reason_of_the_end(tmp_path: Path) -> None:
     ]
 
 
-def test_infrastructure_error_is_no_attempt(tmp_path: Path) -> None:
+@built_together
+def test_infrastructure_error_is_no_attempt(folder: Path) -> Scene:
     """Its run is invalid and has no verdict, though tau2-bench writes a reward of 0."""
     lost = simulation(
         3, termination_reason="infrastructure_error", reward_info={"reward": 0.0}, messages=[]
     )
-    outcome = imported(tmp_path, written(tmp_path, results(simulation(), lost)))
+    outcome = yield imported(folder, written(folder, results(simulation(), lost)))
 
     assert outcome.rows("SELECT outcome FROM trajectories ORDER BY 1") == [
         ("invalid",),
@@ -168,7 +174,8 @@ def test_folder_of_simulations_gives_the_same_runs(tmp_path: Path) -> None:
     assert [note.rpartition("/")[2].partition(":")[0] for note in outcome.notes] == ["sim-3.json"]
 
 
-def test_ticks_of_a_simulation_by_voice_are_joined(tmp_path: Path) -> None:
+@built_together
+def test_ticks_of_a_simulation_by_voice_are_joined(folder: Path) -> Scene:
     """Chunks of one side are one message; calls between them are the agent's."""
     ticks = [
         {"user_chunk": {"content": "My phone "}},
@@ -182,7 +189,7 @@ def test_ticks_of_a_simulation_by_voice_are_joined(tmp_path: Path) -> None:
     ]
     spoken = simulation(ticks=ticks)
     del spoken["messages"]
-    outcome = imported(tmp_path, written(tmp_path, results(spoken)))
+    outcome = yield imported(folder, written(folder, results(spoken)))
 
     assert [step[:2] + step[3:] for step in outcome.steps()] == [
         ("tool_call", "find_line", "active", "ok"),
@@ -192,11 +199,12 @@ def test_ticks_of_a_simulation_by_voice_are_joined(tmp_path: Path) -> None:
     assert outcome.rows("SELECT user_input FROM trajectories") == [("My phone is offline.",)]
 
 
-def test_release_and_agent_may_be_named(tmp_path: Path) -> None:
+@built_together
+def test_release_and_agent_may_be_named(folder: Path) -> Scene:
     """`--map` distinguishes two results of one commit: here by the model."""
-    file = written(tmp_path, results(simulation()))
+    file = written(folder, results(simulation()))
     paths = {"release": "agent_info.llm", "agent": "=phone agent"}
-    outcome = imported(tmp_path, file, paths=paths)
+    outcome = yield imported(folder, file, paths=paths)
 
     assert outcome.rows("SELECT agent_name, release FROM trajectories") == [
         ("phone agent", "model-a")
@@ -204,14 +212,15 @@ def test_release_and_agent_may_be_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 40])
-def test_counts_of_the_raw_file_are_those_of_the_lake(tmp_path: Path, size: int) -> None:
+@built_together
+def test_counts_of_the_raw_file_are_those_of_the_lake(folder: Path, size: int) -> Scene:
     """A file without simulations, with one, and with many and long ones, is read whole."""
     long = [*phone_call()[:-1], *phone_call()[1:] * size]
     runs = [simulation(number, trial=number, messages=long) for number in range(size)]
-    file = written(tmp_path, results(*runs))
+    file = written(folder, results(*runs))
     counted = raw_counts(file)
 
-    assert counted == lake_counts(imported(tmp_path, file))
+    assert counted == lake_counts((yield imported(folder, file)))
     assert counted == RunCounts(
         size,
         2 * size * (size + 1),
