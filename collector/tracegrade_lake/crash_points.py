@@ -50,9 +50,10 @@ ERASING = (
 )
 """The points `lake delete` passes, in order."""
 
-SCORING = ("scores_staged", "rows_left_out", "scores_committed")
+SCORING = ("scores_staged", "rows_left_out", "scores_committed", "replaced_removed")
 """The points `score` passes, in order: after each bucket, once the files that hold older rows of
-its traces are rewritten, then after each table.
+its traces are rewritten, after each table, then each time that the files are removed which earlier
+runs replaced in a table.
 """
 
 POINTS = (*RECEIVING, *LANDING)

@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -21,6 +22,9 @@ from tracegrade_lake.files import make_folder, sync_folder, write_synced
 from tracegrade_lake.storage import StagedFile
 
 ROW_GROUP_ROWS = 50_000
+FEW_ROWS: Final = 10_000
+"""Rows below which a file has no dictionaries: a page for each column costs more than it saves."""
+
 SELDOM_EQUAL = ("span_id", "content_hash", "start_ns", "end_ns", "time_ns")
 """Columns whose values hardly repeat: looking each up in a dictionary would be for nothing."""
 
@@ -117,21 +121,31 @@ def _write(folder: Path, partition: dict[str, str], rows: pa.Table, name: str) -
 
 
 def _write_parquet(file: BinaryIO, rows: pa.Table) -> None:
-    pq.write_table(rows, file, row_group_size=ROW_GROUP_ROWS, **parquet_options(rows.schema))
+    pq.write_table(
+        rows, file, row_group_size=ROW_GROUP_ROWS, **parquet_options(rows.schema, rows.num_rows)
+    )
 
 
-def parquet_options(schema: pa.Schema) -> dict[str, Any]:
+def parquet_options(schema: pa.Schema, rows: int) -> dict[str, Any]:
     """Return how all files are written: small, soon, checkable, with ranges that readers prune by.
 
     Ranges of texts in maps and lists would cost as much as compressing them, and prune nothing.
+    The schema in Arrow's form would be a third of a wide file with few rows; the types of Parquet
+    say the same of all our columns.
+
+    Args:
+        schema: The columns.
+        rows: Number of rows of the file; if it is not known, any larger number.
     """
     flat = [field.name for field in schema if not pa.types.is_nested(field.type)]
     leaves = [path for field in schema for path in _leaves(field.name, field.type)]
+    with_dictionary = [
+        path for path in leaves if path not in SELDOM_EQUAL and path not in LARGE_TEXTS
+    ]
     return {
         "compression": "zstd",
-        "use_dictionary": [
-            path for path in leaves if path not in SELDOM_EQUAL and path not in LARGE_TEXTS
-        ],
+        "use_dictionary": with_dictionary if rows >= FEW_ROWS else False,
+        "store_schema": False,
         "write_page_checksum": True,
         "write_statistics": flat,
     }
@@ -172,14 +186,19 @@ def stage_parts(
     make_folder(stage_folder)
     path, final = _paths(stage_folder, partition, name)
     columns = [field for field in table.arrow() if field.name not in partition]
-    schema = pa.schema(columns, dict(metadata))
+    schema = pa.schema(columns)
     stats = FileStats()
 
     def write(file: BinaryIO) -> None:
-        with pq.ParquetWriter(file, schema, **parquet_options(schema)) as writer:
-            for rows in _row_groups(parts):
+        groups = _row_groups(parts)
+        first = next(groups, schema.empty_table())  # the only one if it has few rows
+        options = parquet_options(schema, first.num_rows)
+        with pq.ParquetWriter(file, schema, **options) as writer:
+            for rows in chain([first] if first.num_rows else [], groups):
                 stats.add(rows)
                 writer.write_table(rows.select(schema.names).cast(schema), ROW_GROUP_ROWS)
+            if metadata:
+                writer.add_key_value_metadata(dict(metadata))
 
     size = write_synced(path, write)
     if not stats.rows and not metadata:

@@ -17,7 +17,7 @@ from tracegrade.terminal.visible import echo
 from tracegrade_scoring.compare.cli import compare
 from tracegrade_scoring.issues.cli import issues
 from tracegrade_scoring.metrics_cli import metrics
-from tracegrade_scoring.rendering.options import LakeOption, seconds, utc_time
+from tracegrade_scoring.rendering.options import KeepReplacedOption, LakeOption, seconds, utc_time
 from tracegrade_scoring.report.cli import report
 from tracegrade_scoring.tasks_cli import tasks
 
@@ -257,6 +257,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
             rich_help_panel=TRACES,
         ),
     ] = None,
+    keep_replaced: KeepReplacedOption = None,
     follow: Annotated[
         bool,
         typer.Option(
@@ -306,6 +307,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     If another job is scoring the lake, this does nothing and exits with 3; --wait waits for it.
     """
     from tracegrade.terminal.progress import progress
+    from tracegrade_lake.maintenance.replaced_files import KEEP_HOURS
     from tracegrade_queries.engine import engines
     from tracegrade_queries.engine.connection import open_lake
     from tracegrade_scoring.dimensions.options import given_mapping
@@ -333,10 +335,11 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
         found = job.preview(opened, specification, chosen=chosen, full=full, quiet_secs=quiet_secs)
         _print_summary(found, summary, say, why=why)
         return
+    keep_hours = keep_replaced / 3600 if keep_replaced else KEEP_HOURS
     at_work = engines.engine(engine, engines.EngineOptions(say, slots, master))
     if follow:
         with at_work as executor:
-            ticks = Ticks(opened, specification, chosen, given, mapping, executor)
+            ticks = Ticks(opened, specification, chosen, given, mapping, executor, keep_hours)
             options = _follow_options(lake, every, quiet, then, stop_after)
             options = options._replace(command_secs=then_limit or options.command_secs)
             _follow(opened, ticks, options, summary)
@@ -353,6 +356,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
             executor=executor,
             progress=lambda buckets, of: show(f"scored bucket {buckets} of {of}"),
             quiet_secs=quiet_secs,
+            keep_replaced_hours=keep_hours,
         )
     _print_summary(done, summary, say, why=why)
     if strict:

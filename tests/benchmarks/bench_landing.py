@@ -101,7 +101,7 @@ def read(segment: Path) -> list[object]:
 def write(rows: pa.Table) -> None:
     """Write rows as a file of the lake, in memory."""
     rows = rows.drop_columns(["date"])
-    pq.write_table(rows, pa.BufferOutputStream(), **parquet_options(rows.schema))
+    pq.write_table(rows, pa.BufferOutputStream(), **parquet_options(rows.schema, rows.num_rows))
 
 
 def write_segment(path: Path, first_seq: int, some: list[bytes]) -> None:

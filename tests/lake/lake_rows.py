@@ -1,6 +1,7 @@
 """Rows of the raw tables for tests of the lake's maintenance, and a lake that holds them."""
 
 import hashlib
+import json
 import os
 import time
 from collections.abc import Iterable, Mapping
@@ -91,6 +92,15 @@ def make_old(lake: Lake, days: float, table: Table = RAW_SPANS) -> None:
     then = time.time() - timedelta(days=days).total_seconds()
     for file in (lake.root / table.name).rglob("*.parquet"):
         os.utime(file, (then, then))
+
+
+def age_log(lake: Lake, days: float, table: str = RAW_SPANS.name) -> None:
+    """Let every removal in the log of a table, or with `*` of all, have been so many days ago."""
+    for entry in lake.root.glob(f"{table}/_delta_log/*.json"):
+        lines = [json.loads(line) for line in entry.read_bytes().splitlines()]
+        for removal in [line["remove"] for line in lines if "remove" in line]:
+            removal["deletionTimestamp"] -= int(days * 24 * 3600 * 1000)
+        entry.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
 def live_names(lake: Lake, table: Table = RAW_SPANS) -> list[str]:

@@ -18,7 +18,18 @@ from tracegrade_lake.maintenance.compaction import CompactOptions, compact
 from tracegrade_lake.maintenance.expiry import Expired, clean, expire
 from tracegrade_lake.maintenance.removals import removed_rows
 
-from .lake_rows import LONG_AGO, land, log_record, make_old, numbers, read, silent, span, today
+from .lake_rows import (
+    LONG_AGO,
+    age_log,
+    land,
+    log_record,
+    make_old,
+    numbers,
+    read,
+    silent,
+    span,
+    today,
+)
 from .stores import Store
 
 BUILT = Table("steps", "", (Column("step_index", pa.int32(), ""), Column("date", pa.date32(), "")))
@@ -56,16 +67,6 @@ def stored(lake: Lake, table: Table = RAW_SPANS) -> set[str]:
     return {file.name for file in (lake.root / table.name).rglob("*.parquet") if file.stat()} - {
         file.name for file in (lake.root / table.name / "_delta_log").iterdir()
     }
-
-
-def age_log(lake: Lake, days: float) -> None:
-    """Let every removal in the log of `raw_spans` have happened so many days ago."""
-    for entry in (lake.root / "raw_spans/_delta_log").glob("*.json"):
-        lines = [json.loads(line) for line in entry.read_bytes().splitlines()]
-        for line in lines:
-            if "remove" in line:
-                line["remove"]["deletionTimestamp"] -= int(days * 24 * 3600 * 1000)
-        entry.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
 def test_dates_before_the_limit_leave_all_tables(lake: Lake) -> None:

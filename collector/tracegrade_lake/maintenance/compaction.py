@@ -266,10 +266,11 @@ class _Rewrite:
         name = f"{group.prefix}-{rewrite_id(paths, str(target_bytes))}"
         replaces = paths | self._lineage()
         stage_folder = self.lake.storage.table(self._table.name).stage_folder
-        writer = Rewriter(stage_folder, partition, name, replaces, target_bytes)
+        rows = sum(file.rows for file in group.files)
+        writer = Rewriter(stage_folder, partition, name, replaces, target_bytes, rows)
         try:
-            for rows in self._sorted_rows():
-                writer.write(self._marked_rows(rows))
+            for part in self._sorted_rows():
+                writer.write(self._marked_rows(part))
             staged = writer.finish()
             self.lake.replace_files(
                 self._table, sorted(paths), staged, data_change=self._marked > 0

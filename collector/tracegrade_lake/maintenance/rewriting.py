@@ -66,6 +66,7 @@ class Rewriter:
         name: str,
         replaces: frozenset[str],
         target_bytes: int,
+        most_rows: int,
     ) -> None:
         """Stage files `<name>-<part>.parquet` of one partition, which replace others.
 
@@ -75,6 +76,7 @@ class Rewriter:
             name: Prefix of the files' names; ends in the id of the rewrite.
             replaces: All files that they replace, including files that those replaced.
             target_bytes: Size after which a new file begins.
+            most_rows: All files together have so many rows, or fewer.
         """
         make_folder(stage_folder)
         self._folder = stage_folder
@@ -82,6 +84,7 @@ class Rewriter:
         self._name = name
         self._replaces = replaces
         self._target_bytes = target_bytes
+        self._most_rows = most_rows
         self._open: _Part | None = None
         self.staged: list[StagedFile] = []
 
@@ -90,7 +93,7 @@ class Rewriter:
         if self._open and self._open.bytes() >= self._target_bytes:
             self._finish_part(is_last=False)
         if self._open is None:
-            self._open = _Part(self._path(), rows.schema)
+            self._open = _Part(self._path(), rows.schema, self._most_rows)
         self._open.write(rows)
 
     def finish(self) -> list[StagedFile]:
@@ -139,11 +142,12 @@ class Rewriter:
 class _Part:
     """One file that is being written."""
 
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
+    def __init__(self, path: Path, schema: pa.Schema, most_rows: int) -> None:
         self.path = path
         self.stats = FileStats()
         self._file: BinaryIO = open(path, "wb", opener=private_opener)  # noqa: SIM115 - see finish
-        self._writer = pq.ParquetWriter(self._file, schema, **parquet_options(schema))
+        options = parquet_options(schema, most_rows)
+        self._writer = pq.ParquetWriter(self._file, schema, **options)
 
     def write(self, rows: pa.Table) -> None:
         self._writer.write_table(rows, row_group_size=rows.num_rows)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from tracegrade_lake import Lake
+from tracegrade_lake.maintenance.replaced_files import KEEP_HOURS
 from tracegrade_queries.costs.pricing import Prices
 from tracegrade_queries.dimensions.labeling import GivenMapping
 from tracegrade_queries.engine.executor import Executor
@@ -22,7 +23,7 @@ class Ticks:
     So another job can give the lake other tasks, metrics or prices while it is followed.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - one for each option of the command
         self,
         lake: Lake,
         specification: Specification,
@@ -30,6 +31,7 @@ class Ticks:
         prices: Prices | None,
         mapping: GivenMapping | None,
         executor: Executor | None,
+        keep_replaced_hours: float = KEEP_HOURS,
     ) -> None:
         """Score nothing yet; the arguments are those of `score`."""
         self._lake = lake
@@ -38,6 +40,7 @@ class Ticks:
         self._prices = prices
         self._mapping = mapping
         self._executor = executor
+        self._keep_replaced_hours = keep_replaced_hours
         self._cohorts = KnownCohorts()
         self._has_scored = False
 
@@ -57,6 +60,7 @@ class Ticks:
             now_ns=now_ns,
             quiet_secs=quiet_secs,
             cohorts=self._cohorts,
+            keep_replaced_hours=self._keep_replaced_hours,
         )
         self._has_scored = True
         self._prices = self._mapping = None

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from tracegrade_lake import Lake
 from tracegrade_lake.job_lake import JobLake
+from tracegrade_lake.maintenance.replaced_files import KEEP_HOURS
 from tracegrade_lake.storage import Lock
 from tracegrade_queries.build.build import BuildSummary
 from tracegrade_queries.build.discovery import unbuilt
@@ -49,6 +50,7 @@ from tracegrade_scoring.job.discovery import (
 )
 from tracegrade_scoring.job.earlier_parts import find_earlier_parts, without_earlier_parts
 from tracegrade_scoring.job.last_scoring import ProcessedFile, note_scoring, scored_with
+from tracegrade_scoring.job.replaced import NO_REMOVAL, Removal, remove_replaced
 from tracegrade_scoring.job.score_bucket import (
     METRIC_FAULTS,
     RESUMABLE,
@@ -136,6 +138,8 @@ class ScoreSummary(NamedTuple):
     """Trajectories among these with several releases; that of the root counts."""
     crowded_agents: Mapping[str, int] = MappingProxyType({})
     """Releases of agents that have more than a person can compare, by agent ('' if not named)."""
+    removal: Removal = NO_REMOVAL
+    """What was removed of the files that earlier runs replaced."""
 
 
 def score(  # noqa: PLR0913 - one for each option of the command
@@ -153,6 +157,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
     now_ns: int | None = None,
     quiet_secs: float = QUIET_SECS,
     cohorts: KnownCohorts | None = None,
+    keep_replaced_hours: float = KEEP_HOURS,
 ) -> ScoreSummary:
     """Build new trajectories of the lake, and score every trajectory that needs it.
 
@@ -173,6 +178,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
             clock's.
         quiet_secs: Without a record of its trace, after which a run is scored without its root.
         cohorts: What the last run of this process knows of release scores; None for nothing.
+        keep_replaced_hours: Time for which files that runs replaced stay for readers.
 
     Raises:
         LeaseLost: On an object store, another job may have taken over the lake.
@@ -222,6 +228,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
                 without_task=without_task,
                 mixed_releases=mixed_releases,
                 failed_traces=failed,
+                removal=remove_replaced(lake, keep_replaced_hours),
                 **_of_scores(found, scored, done.specification),
             )
 

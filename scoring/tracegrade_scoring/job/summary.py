@@ -13,6 +13,7 @@ from tracegrade_scoring.dimensions.summary import dimension_lines
 from tracegrade_scoring.errors import SummaryNotWritten
 from tracegrade_scoring.job.counts import CallCounts, Counts
 from tracegrade_scoring.job.discovery import Waiting
+from tracegrade_scoring.job.replaced import Removal
 from tracegrade_scoring.job.run_scoring import ScoreSummary
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.reasons import reason_of
@@ -63,6 +64,7 @@ def summary_lines(done: ScoreSummary, *, why: bool = False) -> Iterator[str]:
     yield from _redacted_lines(done.counts.redacted)
     yield from _cost_lines(done.costs)
     yield from _score_lines(done.counts.statuses, why=why)
+    yield from _removal_lines(done.removal)
 
 
 def fault_lines(done: ScoreSummary) -> Iterator[str]:
@@ -84,6 +86,16 @@ def fault_lines(done: ScoreSummary) -> Iterator[str]:
             f"metrics that the lake keeps and that were not run: {', '.join(idle)}; give them "
             "with --metrics, or run the text that the lake keeps with --trust-kept-metrics"
         )
+    if done.removal.fault:
+        yield f"files that earlier runs replaced were not all removed: {done.removal.fault}"
+
+
+def _removal_lines(removal: Removal) -> Iterator[str]:
+    """Yield how many files were removed that earlier runs had replaced."""
+    files, size = removal.removed
+    if files:
+        replaced = words.count(files, "file")
+        yield f"removed {replaced} that earlier runs replaced, {size / 1e6:.1f} MB"
 
 
 def _resumed_lines(earlier_parts: int) -> Iterator[str]:
@@ -401,6 +413,8 @@ def summary_object(done: ScoreSummary) -> dict[str, Any]:
         "model_calls_apart": dict(done.apart),
         "fragments": done.fragments,
         "copies": dict(done.copies),
+        "removed_files": done.removal.removed.files,
+        "removed_bytes": done.removal.removed.size,
         "costs": {
             **done.costs._asdict(),
             "unpriced": [each._asdict() for each in done.costs.unpriced],

@@ -102,3 +102,14 @@ def seconds(text: str) -> float:
         msg = f"'{text}' is not a length of time; write 30s, 10m, 1h or 7d"
         raise typer.BadParameter(msg)
     return secs
+
+
+KeepReplacedOption = Annotated[
+    float | None,
+    typer.Option(
+        parser=seconds,
+        help="Keep files of steps and scores that later runs replaced for so long, for readers "
+        "that began before; 24h if not given, 1h at least.",
+        metavar="TIME",
+    ),
+]

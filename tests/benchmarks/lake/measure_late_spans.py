@@ -22,7 +22,7 @@ from tests.benchmarks.made_lake import make, task_file
 
 from tracegrade_lake import RAW_SPANS, Lake
 from tracegrade_lake.maintenance.compaction import CompactOptions, compact
-from tracegrade_lake.maintenance.expiry import RETENTION_HOURS
+from tracegrade_lake.maintenance.replaced_files import KEEP_HOURS, PAUSE_HOURS
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.schema import BUILT, BUILT_TRACES
@@ -95,7 +95,7 @@ def measure(lake: Lake, specification: Specification, dates: Sequence[str], numb
     print(
         f"{len(dates)} late spans: {secs:.1f} s of CPU, {described(written)} written, "
         f"{described(replaced)} replaced, of {described(after)}; with one such run an hour "
-        f"at most {RETENTION_HOURS * sum(replaced.values()) / 1e6:.1f} MB are kept",
+        f"at most {(KEEP_HOURS + PAUSE_HOURS) * sum(replaced.values()) / 1e6:.1f} MB are kept",
         flush=True,
     )
 

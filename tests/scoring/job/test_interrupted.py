@@ -6,15 +6,19 @@ from typing import Any
 
 import pytest
 from tests.commands import tracegrade
+from tests.lake.lake_rows import age_log
 from tests.queries.traces import land, request_of, tool
 from tests.scoring.build import specification
 from tests.slow import slow_after
 
 from tracegrade_lake import Lake
 from tracegrade_lake.crash_points import EXIT_CODE, VARIABLE
+from tracegrade_lake.maintenance.replaced_files import NOTE_NAME, replaced_files
 from tracegrade_scoring.errors import ScoringBusy
 from tracegrade_scoring.job.discovery import TraceFilter
+from tracegrade_scoring.job.replaced import MADE_AGAIN
 from tracegrade_scoring.job.run_scoring import _alone, score
+from tracegrade_scoring.job.summary import fault_lines
 from tracegrade_scoring.schema import SCORE_TABLES
 from tracegrade_scoring.tasks import Specification
 
@@ -114,3 +118,60 @@ def test_a_damaged_newest_commit_of_scores_is_made_up_for(
     score(pair, spec)
 
     assert tables(pair) == before
+
+
+@pytest.fixture
+def with_old_files(scored_pair: Lake, tmp_path: Path) -> Lake:
+    """A copy of the pair, scored again, with files that were replaced a day ago."""
+    lake = copied(scored_pair, tmp_path)
+    score(lake, specification(TASKS), full=True)
+    age_removals(lake)
+    return lake
+
+
+def age_removals(lake: Lake) -> None:
+    """Let all files have left their tables 25 hours ago, and be looked for now."""
+    age_log(lake, days=1.1, table="*")
+    (lake.root / NOTE_NAME).write_text('{"looked_at": 0}')
+
+
+def replaced(lake: Lake) -> set[str]:
+    """Return the files of all tables that are stored and in no newest version."""
+    return {
+        f"{name}/{file.path}"
+        for name in MADE_AGAIN.intersection(lake.tables())
+        for file in replaced_files(lake, name, keep_hours=1)
+    }
+
+
+@pytest.mark.parametrize(
+    "point", slow_after(1, ["replaced_removed:3", "replaced_removed:1", "replaced_removed:9"])
+)
+def test_run_killed_while_it_removes_replaced_files_has_scored(
+    with_old_files: Lake, tmp_path: Path, point: str
+) -> None:
+    """Its scores are seen, all tables are read, and the next run removes what is left."""
+    lake = with_old_files
+    (tmp_path / "tasks.yaml").write_text(f"version: 1{TASKS}")
+    given = ["--tasks", str(tmp_path / "tasks.yaml"), "--full"]
+    old, before = replaced(lake), tables(lake)
+
+    assert tracegrade_score(lake, *given, **{VARIABLE: point}).returncode == EXIT_CODE
+    left = replaced(lake) & old
+    assert tables(lake) == before
+    assert old > left > set()
+    done = tracegrade_score(lake, *given)
+    assert f"removed {len(left)} files that earlier runs replaced" in done.stderr
+    assert replaced(lake) & old == set()
+    assert tables(lake) == before
+
+
+def test_a_run_names_what_keeps_it_from_removing_files(pair: Lake, spec: Specification) -> None:
+    """It has scored, so it does not fail."""
+    (pair.root / NOTE_NAME).unlink()
+    (pair.root / NOTE_NAME).mkdir()
+    done = score(pair, spec, full=True)
+
+    assert done.trajectories == 2
+    (line,) = fault_lines(done)
+    assert line.startswith("files that earlier runs replaced were not all removed: ")

@@ -1,0 +1,48 @@
+"""Removes the files that scoring runs replaced, once no reader should need them any more."""
+
+from typing import Final, NamedTuple
+
+from tracegrade_lake import Lake
+from tracegrade_lake.errors import LakeError
+from tracegrade_lake.maintenance.replaced_files import (
+    NOTHING_REMOVED,
+    RemovedFiles,
+    remove_replaced_files,
+)
+from tracegrade_queries.schema import BUILT, BUILT_FILES, BUILT_TRACES, PRICED_DATES
+from tracegrade_scoring.noted_files import SCORED_FILES
+from tracegrade_scoring.schema import SCORE_TABLES
+from tracegrade_scoring.unscorable import UNSCORABLE_TRACES
+
+MADE_AGAIN: Final = frozenset(
+    table.name
+    for table in (
+        *(*BUILT, BUILT_TRACES, BUILT_FILES, PRICED_DATES),
+        *(*SCORE_TABLES, SCORED_FILES, UNSCORABLE_TRACES),
+    )
+)
+"""The tables that builds and scoring runs make from the spans, logs, verdicts and tasks."""
+
+
+class Removal(NamedTuple):
+    """What a run removed of the files that earlier runs replaced."""
+
+    removed: RemovedFiles = NOTHING_REMOVED
+    fault: str = ""
+    """Why not all of them were removed, in one line; '' if nothing failed."""
+
+
+NO_REMOVAL: Final = Removal()
+
+
+def remove_replaced(lake: Lake, keep_hours: float) -> Removal:
+    """Remove old replaced files of all such tables; a failure is described, as the run is done.
+
+    Args:
+        lake: The lake, after all commits of a run.
+        keep_hours: Time for which a file stays after it was replaced.
+    """
+    try:
+        return Removal(remove_replaced_files(lake, MADE_AGAIN, keep_hours))
+    except LakeError as error:
+        return Removal(fault=str(error))
