@@ -93,7 +93,7 @@ def test_files_that_the_log_does_not_name_stay(lake: Lake) -> None:
 
 
 def test_a_file_that_came_back_stays(lake: Lake) -> None:
-    """What the table consists of is never removed, whatever else its log names."""
+    """A file of the table is never removed, even if its log also names it as removed."""
     (path,) = live(lake)
     first = min((lake.root / "steps/_delta_log").glob("*.json"))
     removal = {"path": path, "deletionTimestamp": 1, "dataChange": True, "size": 1}

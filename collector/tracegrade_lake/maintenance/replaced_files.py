@@ -5,8 +5,8 @@ soon be several times as large as its rows. So those of built tables and scores 
 `expiry.py` lets them go, which also removes files that were never in a table.
 
 Only a path that the table's log names as removed counts, and only where a file is found below the
-table's folder without passing a link. Nothing is committed, so a process that dies here leaves
-files for the next one.
+table's folder without passing a link. There is no commit, so a process that dies here leaves files
+for the next one.
 """
 
 import json
@@ -29,7 +29,7 @@ KEEP_HOURS: Final = 24.0
 """Time for which a replaced file of a built table stays, if nothing else is wanted."""
 
 LEAST_KEEP_HOURS: Final = 1.0
-"""Shortest such time, whatever is wanted: queries and reports read the files they have listed."""
+"""Shortest time that can be wanted: queries and reports read the files they have listed."""
 
 PAUSE_HOURS: Final = 6.0
 """Longest time from one look for such files to the next; a quarter of the time they are kept, if
@@ -53,7 +53,7 @@ NOTHING_REMOVED: Final = RemovedFiles()
 def remove_replaced_files(lake: Lake, tables: Collection[str], keep_hours: float) -> RemovedFiles:
     """Remove files that left these tables so long ago, unless that was done lately.
 
-    Nothing is done while another process maintains the lake; a later call does it then.
+    While another process maintains the lake, this leaves the files to a later call.
 
     Args:
         lake: The lake.

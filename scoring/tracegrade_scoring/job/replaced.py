@@ -25,7 +25,7 @@ MADE_AGAIN: Final = frozenset(
 
 
 class Removal(NamedTuple):
-    """What a run removed of the files that earlier runs replaced."""
+    """The files that a run removed, of those that earlier runs replaced."""
 
     removed: RemovedFiles = NOTHING_REMOVED
     fault: str = ""

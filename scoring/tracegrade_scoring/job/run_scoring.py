@@ -139,7 +139,7 @@ class ScoreSummary(NamedTuple):
     crowded_agents: Mapping[str, int] = MappingProxyType({})
     """Releases of agents that have more than a person can compare, by agent ('' if not named)."""
     removal: Removal = NO_REMOVAL
-    """What was removed of the files that earlier runs replaced."""
+    """Files that the run removed, of those that earlier runs replaced."""
 
 
 def score(  # noqa: PLR0913 - one for each option of the command
