@@ -50,6 +50,14 @@ def test_worked_example_has_a_human_five() -> None:
     assert found["ra_immediate"].reason == "not_measured"
 
 
+def test_late_failure_of_a_clean_agent_makes_seventeen_thirds() -> None:
+    """10 early, 7 midway and 0 late are roughly 5.7 [Triangle]."""
+    found = scored([kill("early", 10), kill("mid", 7), kill("late", 0)])["t1"]
+
+    assert found["ra_after_recovery"].value == 17 / 3
+    assert found["late_ra"].value == 0
+
+
 KILLS: list[tuple[list[Row], float | None, str | None]] = [
     ([kill("late", 5)], None, "no_such_score: late"),
     ([kill("late", 5, source="human")], None, "no_such_score: late"),
