@@ -60,8 +60,17 @@ def check_file(path: Path) -> None:
         errors = "1 error" if count == 1 else f"{count} errors"
         msg = f"{errors} in judge file '{path}'; each is named above with its line"
         raise JudgeCheckFailed(msg)
-    judges = loaded.file.judges if loaded.file else {}
-    say(f"{len(judges)} judges and {len(loaded.documents)} documents are well-formed")
+    say(f"{_contents(loaded)} are well-formed")
+
+
+def _contents(loaded: LoadedJudges) -> str:
+    """Return what a file has: judges and documents always, panels and rubrics if there are any."""
+    file = loaded.file
+    judges, panels, rubrics = (file.judges, file.panels, file.rubrics) if file else ({}, {}, {})
+    parts = [f"{len(judges)} judges"]
+    parts += [f"{len(panels)} panels"] if panels else []
+    parts += [f"{len(rubrics)} rubrics"] if rubrics else []
+    return f"{', '.join(parts)} and {len(loaded.documents)} documents"
 
 
 def show_estimate(location: str, path: Path, only: str | None) -> None:
@@ -124,6 +133,11 @@ def run(location: str, path: Path, options: JudgingOptions) -> None:
     for each in found:
         echo(_judged_line(each))
         _say_if_none(each.judge, each.questions)
+        if each.own_verdicts:
+            say(
+                f"{each.judge}: scores count earlier verdicts of {', '.join(each.own_verdicts)} "
+                "next to the panel's; to take them back, import them with `withdrawn: true`"
+            )
         if each.related:
             say(
                 f"{each.judge}: its model is related to {visible(each.related)}, whose runs it "
@@ -140,6 +154,8 @@ def _judged_line(each: JudgedRuns) -> str:
         f"added {each.written['added']}, replaced {each.written['replaced']}, "
         f"known {each.written['known']}",
     ]
+    if progress.disagreements:
+        lines.append(f"judges disagreed on {progress.disagreements}, {progress.ties} of them ties")
     if progress.not_cached:
         lines.append(f"not_cached {len(progress.not_cached)}")
     if progress.not_judged:
@@ -148,8 +164,8 @@ def _judged_line(each: JudgedRuns) -> str:
 
 
 def _raise_unfinished(found: Sequence[tuple[str, Progress]]) -> None:
-    for judge, progress in found:
-        stopped = progress.stopped_by
+    for name, progress in found:
+        judge, stopped = progress.stopped_at or name, progress.stopped_by
         if stopped == "failures":
             msg = (
                 f"the endpoint of judge '{judge}' failed 20 times in a row, "

@@ -5,7 +5,13 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from tracegrade_judges.untrusted_text import json_string
-from tracegrade_judges.verdict import PLANS, AnswerVerdict, JudgedStep, SubGoalVerdict
+from tracegrade_judges.verdict import (
+    PLANS,
+    AnyAnswerVerdict,
+    JudgedStep,
+    SubGoalVerdict,
+    score_of,
+)
 
 ACTIONS: Final = frozenset({"tool_call", "observation"})
 """Kinds of steps that show what was done; thoughts, plans and answers claim it."""
@@ -66,8 +72,10 @@ def fault_of_served(
     return fault
 
 
-def fault_of_answer(verdict: AnswerVerdict, answer: str) -> str | None:
+def fault_of_answer(verdict: AnyAnswerVerdict, answer: str) -> str | None:
     """Return why a verdict on an answer cannot stand; None if it can."""
+    if score_of(verdict) is None:
+        return None
     if answer.strip() and not stands_in(verdict.quote, [answer]):
         return "quote is not in the answer; copy it from there"
     return None

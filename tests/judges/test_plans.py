@@ -206,7 +206,7 @@ def test_a_judge_of_plans_reads_what_stands_before_the_first_call() -> None:
     read = readable_steps(QUESTION, STEPS)
 
     assert [step.number for step in read] == [0, 2]
-    twins = list(twins_of(QUESTION, STEPS))
+    twins = list(twins_of(QUESTION, STEPS, graded=False))
     assert {twin.place for twin in twins} == {"thought", None}
     assert {max(step.number for step in twin.steps) for twin in twins} == {2}
     assert all("I planned it" not in str(twin.steps) for twin in twins)

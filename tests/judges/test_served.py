@@ -223,7 +223,7 @@ STEPS = [
 
 def test_a_question_about_a_call_has_its_subject_and_its_opposite() -> None:
     """The last twin asks for the opposite of the criterion."""
-    *_, last = twins_of(QUESTION, STEPS)
+    *_, last = twins_of(QUESTION, STEPS, graded=False)
 
     assert QUESTION.subject == last.question.subject == "served"
     assert last.twin == "negation"

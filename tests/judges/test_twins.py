@@ -99,7 +99,7 @@ def test_attacks_stay_inside_their_quotes(attacked_once: Attacked) -> None:
     """Outside of quotes no request has anything of an attack; hidden letters are spelled out."""
     contents = [str(m["content"]) for r in attacked_once.requests for m in r["messages"]]
     quotes = [text for each in contents for text in quoted_in(each)]
-    forged = attacks_on("sub_goal")["forged_nonce"].split("\n")[1]
+    forged = attacks_on("sub_goal", graded=False)["forged_nonce"].split("\n")[1]
     assert any(forged in text for text in quotes)
     assert not any("\u200b" in each for each in contents)
     lines = [line for each in contents for line in each.split("\n")]

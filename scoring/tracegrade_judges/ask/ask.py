@@ -10,16 +10,32 @@ from typing import Any, Final, NamedTuple, TypeVar
 from pydantic import BaseModel
 
 from tracegrade_judges.ask import prompts
+from tracegrade_judges.ask.instructions import (
+    answer_instructions,
+    answer_message,
+    instructions_of,
+    message_of,
+)
 from tracegrade_judges.ask.reader_tools import RunReader
+from tracegrade_judges.ask.rubric_prompts import rubric_prompt_version
 from tracegrade_judges.ask.vote import VoteRequest, VoteResult, vote
 from tracegrade_judges.calls.exchange import Conversation, Exchange
 from tracegrade_judges.calls.formats import FORMATS
 from tracegrade_judges.judge_file.load import ModelEndpoint
-from tracegrade_judges.judge_file.model import TOOLS, Judge, JudgeModel
+from tracegrade_judges.judge_file.model import TOOLS, Judge, JudgeModel, Rubric
 from tracegrade_judges.questions.build import JudgeQuestion, missing_inputs, readable_steps
 from tracegrade_judges.questions.runs import JudgedTurn, turns_of
-from tracegrade_judges.untrusted_text import new_nonce, quoted
-from tracegrade_judges.verdict import AnswerVerdict, JudgedStep, SubGoalVerdict
+from tracegrade_judges.untrusted_text import new_nonce
+from tracegrade_judges.verdict import (
+    AnswerMetVerdict,
+    AnswerVerdict,
+    AnyAnswerVerdict,
+    GradedAnswerVerdict,
+    GradedVerdict,
+    JudgedStep,
+    SubGoalVerdict,
+    score_of,
+)
 from tracegrade_judges.verdict_checks import (
     fault_of_answer,
     fault_of_plan,
@@ -30,6 +46,7 @@ from tracegrade_judges.verdict_checks import (
 YES: Final = "yes"
 NO: Final = "no"
 ERROR: Final = "error"
+CANNOT_TELL: Final = "cannot_tell"
 
 V = TypeVar("V", bound=BaseModel)
 
@@ -49,9 +66,24 @@ class JudgeVerdict(NamedTuple):
 class JudgeSession(NamedTuple):
     """The judge to ask, and the connection to its model."""
 
+    name: str
     judge: Judge
     endpoint: ModelEndpoint
     exchange: Exchange
+    rubric: Rubric | None = None
+    """The user's own, which it judges by; None for tracegrade's."""
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether its model answers with a score."""
+        if self.rubric is not None:
+            return self.rubric.graded
+        return self.judge.subject == "success"
+
+    @property
+    def prompt_version(self) -> str:
+        """The version of its instructions."""
+        return rubric_prompt_version(self.rubric) if self.rubric else prompts.PROMPT_VERSION
 
 
 async def ask(
@@ -114,17 +146,26 @@ async def _criterion(poll: _Poll, steps: Sequence[JudgedStep]) -> _Vote:
     allowed = judge.tools if judge.tools is not None else TOOLS
     cites_action = judge.evidence == "actions"
 
-    def request(nonce: str) -> VoteRequest[SubGoalVerdict]:
+    rubric, least = poll.session.rubric, judge.least_score
+    kind = GradedVerdict if rubric and rubric.graded else SubGoalVerdict
+
+    def request(nonce: str) -> VoteRequest[SubGoalVerdict | GradedVerdict]:
         reader = RunReader(steps, question.documents, nonce)
         return VoteRequest(
-            SubGoalVerdict,
-            _instructions(question, nonce, cites_action=cites_action),
-            _message(question, reader, nonce),
-            lambda verdict: _fault(question, verdict, steps, cites_action=cites_action),
+            kind,
+            instructions_of(question, rubric, nonce, cites_action=cites_action),
+            message_of(question, reader, nonce),
+            lambda verdict: _fault(
+                question, _met(verdict, least), steps, cites_action=cites_action
+            ),
             [tool for name, tool in reader.tools().items() if name in allowed],
         )
 
-    return _vote_on_criterion(await poll.vote(request))
+    return _vote_on_criterion(await poll.vote(request), least)
+
+
+def _met(verdict: SubGoalVerdict | GradedVerdict, least_score: float) -> SubGoalVerdict:
+    return verdict.as_met(least_score) if isinstance(verdict, GradedVerdict) else verdict
 
 
 def _fault(
@@ -141,41 +182,53 @@ def _fault(
     return fault_of_sub_goal(verdict, steps, cites_action=cites_action)
 
 
-def _vote_on_criterion(result: VoteResult[SubGoalVerdict]) -> _Vote:
-    verdict = result.verdict
-    if verdict is None:
+def _vote_on_criterion(
+    result: VoteResult[SubGoalVerdict | GradedVerdict], least_score: float
+) -> _Vote:
+    if result.verdict is None:
         return _Vote(ERROR, None, {"reason_code": result.reason})
+    verdict = _met(result.verdict, least_score)
     evidence = {
         "evidence_steps": verdict.evidence_steps, "quote": verdict.quote, "reason": verdict.reason,
     }  # fmt: skip
     if verdict.met == "cannot_tell":
-        return _Vote(ERROR, None, {"reason_code": "cannot_tell", **evidence})
-    return _Vote(verdict.met, float(verdict.met == YES), evidence)
+        return _Vote(ERROR, None, {"reason_code": CANNOT_TELL, **evidence})
+    value = float(verdict.met == YES)
+    if isinstance(result.verdict, GradedVerdict):
+        value = result.verdict.score or 0.0
+    return _Vote(verdict.met, value, evidence)
 
 
 async def _answers(poll: _Poll, steps: Sequence[JudgedStep]) -> _Vote:
     """Judge every turn's answer: the lowest score is the run's."""
-    turns = []
+    turns, scores = [], []
+    request_of = partial(_answer_request, poll.session.rubric, poll.question)
     for turn in turns_of(poll.question.run, steps):
-        result = await poll.vote(partial(_answer_request, turn, poll.question))
-        if result.verdict is None:
-            return _Vote(ERROR, None, {"reason_code": result.reason, "turn": turn.number})
+        result = await poll.vote(partial(request_of, turn))
+        score = score_of(result.verdict) if result.verdict else None
+        if result.verdict is None or score is None:
+            reason = result.reason or CANNOT_TELL
+            return _Vote(ERROR, None, {"reason_code": reason, "turn": turn.number})
+        scores.append(score)
         steps_cited = [] if turn.step_index is None else [turn.step_index]
         turns.append(
             {"turn": turn.number, "evidence_steps": steps_cited, **result.verdict.model_dump()}
         )
-    score = min(turn["score"] for turn in turns)
+    score = min(scores)
     label = YES if round(score, 9) >= poll.session.judge.least_score else NO
     return _Vote(label, score, {"turns": turns})
 
 
 def _answer_request(
-    turn: JudgedTurn, question: JudgeQuestion, nonce: str
-) -> VoteRequest[AnswerVerdict]:
+    rubric: Rubric | None, question: JudgeQuestion, turn: JudgedTurn, nonce: str
+) -> VoteRequest[AnyAnswerVerdict]:
+    kind: type[AnyAnswerVerdict] = AnswerVerdict
+    if rubric is not None:
+        kind = GradedAnswerVerdict if rubric.graded else AnswerMetVerdict
     return VoteRequest(
-        AnswerVerdict,
-        prompts.ANSWER.format(nonce=nonce),
-        _answer_message(turn, question, nonce),
+        kind,
+        answer_instructions(question, rubric, nonce),
+        answer_message(turn, question, nonce),
         partial(fault_of_answer, answer=turn.answered or ""),
     )
 
@@ -189,22 +242,20 @@ def _counted(
     label = ERROR if failed else labels.most_common(1)[0][0]
     deciding = failed or next(each for each in votes if each.label == label)
     values = [each.value for each in votes if each.value is not None]
-    value = None if failed else _value(question, values, deciding)
+    value = None if failed else median(values)
     counted = {"votes": dict(sorted(labels.items()))} if len(votes) > 1 else {}
     return JudgeVerdict(question, label, value, {**deciding.evidence, **counted, **spending})
-
-
-def _value(question: JudgeQuestion, values: Sequence[float], deciding: _Vote) -> float | None:
-    return median(values) if question.subject == "success" else deciding.value
 
 
 def _spending(session: JudgeSession, conversations: Sequence[Conversation]) -> Mapping[str, Any]:
     """Return what the votes took, as the lake keeps it of each call."""
     calls = [call for conversation in conversations for call in conversation.calls]
     costs = [call.cost_usd for call in calls]
+    rubric = session.rubric
     return {
         "model": session.endpoint.model,
-        "prompt_version": prompts.PROMPT_VERSION,
+        "prompt_version": session.prompt_version,
+        **({"rubric": session.judge.rubric, "rubric_hash": rubric.digest} if rubric else {}),
         "requests": len(calls),
         "input_tokens": sum(call.input_tokens or 0 for call in calls),
         "output_tokens": sum(call.output_tokens or 0 for call in calls),
@@ -214,13 +265,13 @@ def _spending(session: JudgeSession, conversations: Sequence[Conversation]) -> M
 
 def _conversation(session: JudgeSession, question: JudgeQuestion) -> Conversation:
     return Conversation(
-        judge=question.judge,
+        judge=session.name,
         trajectory_id=question.run.trajectory_id,
         sub_goal=question.sub_goal,
         step_index=question.step_index,
         question=question.plan_question,
         nonce=new_nonce(),
-        prompt_version=prompts.PROMPT_VERSION,
+        prompt_version=session.prompt_version,
         model=session.endpoint.model,
         wire=FORMATS[session.endpoint.provider],
         max_output_tokens=session.judge.model.max_output_tokens,
@@ -233,51 +284,3 @@ def _conversation(session: JudgeSession, question: JudgeQuestion) -> Conversatio
 def _class_settings(model: JudgeModel) -> str:
     """Return the class and its options as the judge file has them; empty without a class."""
     return "" if model.class_ is None else json.dumps([model.class_, model.options])
-
-
-def _instructions(question: JudgeQuestion, nonce: str, *, cites_action: bool) -> str:
-    context = ""
-    if question.deps:
-        context += f" It depends on: {', '.join(question.deps)}."
-    if question.needed_by:
-        context += f" These depend on it: {', '.join(question.needed_by)}."
-    if question.documents:
-        context += f" Documents to read: {', '.join(question.documents)}."
-    if question.subject == "planning":
-        return prompts.PLANNING.format(
-            criterion=question.criterion, task=question.run.task_id, place=context, nonce=nonce
-        )
-    if question.subject == "served":
-        candidates = (f"- {name}: {text}" for name, text in question.candidates.items())
-        return prompts.SERVED.format(
-            criterion=question.criterion,
-            task=question.run.task_id,
-            candidates="\n".join(candidates),
-            place=context and f"\n{context.strip()}",
-            nonce=nonce,
-        )
-    return prompts.SUB_GOAL.format(
-        criterion=question.criterion,
-        sub_goal=question.sub_goal,
-        task=question.run.task_id,
-        place=context,
-        nonce=nonce,
-        citing=prompts.ACTIONS if cites_action else prompts.ANY_STEP,
-    )
-
-
-def _message(question: JudgeQuestion, reader: RunReader, nonce: str) -> str:
-    user_input = question.run.user_input
-    request = f"What the user asked:\n{quoted(user_input, nonce)}\n" if user_input else ""
-    return f"{request}The steps of the run:\n{reader.list_steps()}"
-
-
-def _answer_message(turn: JudgedTurn, question: JudgeQuestion, nonce: str) -> str:
-    parts = {
-        "What the user asked": turn.question,
-        "The right answer": question.references[turn.number],
-        "The agent's answer": turn.answered,
-    }
-    return "\n".join(
-        f"{what}:\n{quoted(text, nonce)}" for what, text in parts.items() if text is not None
-    )

@@ -166,7 +166,9 @@ class Exchange:
             prompt_version=conversation.prompt_version,
             seconds=time.monotonic() - began,
         )
-        must_count = not conversation.wire.always_counts and self.spending.most_calls is None
+        must_count = (
+            not conversation.wire.always_counts and self.spending.budget.most_calls is None
+        )
         if counts is None and must_count:
             raise UsageNotReported
         return call
@@ -190,7 +192,7 @@ class Exchange:
         self, conversation: Conversation, request: httpx2.Request, tries: int
     ) -> JudgeAnswer:
         bound = self.spending.bound(_most_tokens(conversation, request))
-        await self.spending.reserve(bound)
+        await self.spending.budget.reserve(bound)
         spent = Amount()
         try:
             async with self._pace.turn():
@@ -203,7 +205,7 @@ class Exchange:
             spent = bound if failed.is_billed else Amount()
             raise
         finally:
-            await self.spending.settle(bound, spent)
+            await self.spending.budget.settle(bound, spent)
 
     async def _answered(
         self, conversation: Conversation, request: httpx2.Request, tries: int

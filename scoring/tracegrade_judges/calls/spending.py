@@ -48,31 +48,17 @@ class SpendingLimits(NamedTuple):
     max_calls: int | None = None
 
 
-class JudgeSpending:
+class SharedBudget:
     """Counts what was spent and what requests under way may still spend."""
 
-    def __init__(self, limits: SpendingLimits, price: Price | None) -> None:
-        """Take the limits, and the price of the model; None if it is not known."""
+    def __init__(self, limits: SpendingLimits) -> None:
+        """Take the limits, which the judges of a panel share."""
         self.spent = Amount()
-        self.price = price
         self._reserved = Amount()
         self._most_cost = None if limits.max_usd is None else int(limits.max_usd * PER_USD)
         self._most_tokens = limits.max_tokens
         self.most_calls = limits.max_calls
         self._settled = asyncio.Condition()
-
-    def bound(self, most: TokenCounts) -> Amount:
-        """Return the most that a request can take, by the most tokens that it reads and writes."""
-        if self.price is None:
-            return Amount(most.total, 0, 1)
-        dearest_in = max(self.price.input, self.price.cache_read, self.price.cache_write)
-        dearest_out = max(self.price.output, self.price.reasoning)
-        return Amount(most.total, most.input * dearest_in + most.output * dearest_out, 1)
-
-    def cost(self, counts: TokenCounts) -> Amount:
-        """Return what an answer took."""
-        cost = 0 if self.price is None else cost_of(self.price, counts)
-        return Amount(counts.total, cost, 1)
 
     async def reserve(self, amount: Amount) -> None:
         """Set an amount aside; waits while requests under way may give some back.
@@ -99,3 +85,24 @@ class JudgeSpending:
         return all(
             most is None or spent <= most for spent, most in zip(amount, limits, strict=True)
         )
+
+
+class JudgeSpending(NamedTuple):
+    """The price of one judge's requests, and the budget that pays for them."""
+
+    budget: SharedBudget
+    price: Price | None
+    """The price of its model; None if it is not known."""
+
+    def bound(self, most: TokenCounts) -> Amount:
+        """Return the most that a request can take, by the most tokens that it reads and writes."""
+        if self.price is None:
+            return Amount(most.total, 0, 1)
+        dearest_in = max(self.price.input, self.price.cache_read, self.price.cache_write)
+        dearest_out = max(self.price.output, self.price.reasoning)
+        return Amount(most.total, most.input * dearest_in + most.output * dearest_out, 1)
+
+    def cost(self, counts: TokenCounts) -> Amount:
+        """Return what an answer took."""
+        cost = 0 if self.price is None else cost_of(self.price, counts)
+        return Amount(counts.total, cost, 1)

@@ -14,9 +14,12 @@ from tracegrade_judges.judge_file.model import (
     JudgeFile,
     JudgeLimits,
     JudgeModel,
+    JudgePanel,
+    Rubric,
     is_variable,
 )
 from tracegrade_judges.judge_file.providers import PROVIDERS, ProviderName
+from tracegrade_judges.judge_file.references import faults_of_references
 from tracegrade_queries.files.former_keys import ANY, FormerKeys, with_new_keys
 from tracegrade_queries.files.shape import parse_as
 from tracegrade_queries.files.yaml_source import Problem, SourceFile, read_file, unreadable
@@ -28,6 +31,8 @@ _KEYS: Final[dict[str, type[BaseModel]]] = {
     "judges": Judge,
     "model": JudgeModel,
     "limits": JudgeLimits,
+    "panels": JudgePanel,
+    "rubrics": Rubric,
 }
 
 _FORMER_KEYS: Final[FormerKeys] = {
@@ -80,6 +85,7 @@ def load_judges(path: Path) -> LoadedJudges:
     if file:
         problems += _documents(path, source, file, documents)
         problems += _clients(source, file)
+        problems += faults_of_references(source, file)
     return LoadedJudges(file, documents, sorted(problems, key=lambda each: each[:2]))
 
 

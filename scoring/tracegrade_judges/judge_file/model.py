@@ -1,6 +1,8 @@
 """A judge file as Python objects; unknown keys are refused."""
 
+import hashlib
 import re
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
@@ -20,6 +22,9 @@ AsksAbout = Literal["sub_goal", "success", "planning", "served"]
 """The subjects that a judge can decide."""
 Name = Annotated[str, Field(min_length=1)]
 JudgeName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+AGENTIC: Final = "agentic"
+"""The name of tracegrade's rubric for answers."""
+MAX_RUBRIC_CHARACTERS: Final = 20_000
 _CHAT_CLASS: Final = r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$"
 _OF_CLASSES: Final = ("class_", "options")
 _SECRET: Final = re.compile(r"(key|token|secret|password|credentials)$", re.IGNORECASE)
@@ -163,10 +168,12 @@ class Judge(_Strict):
     """
     reference: Literal["task"] | None = None
     """The place of the right answer; of `subject: success`."""
-    rubric: Literal["agentic"] | None = None
-    """By what a judge of answers scores; of `subject: success`."""
+    rubric: JudgeName | None = None
+    """By what it judges: one of `rubrics`. `agentic` is the rubric that judges of `subject:
+    success` have unless they name another.
+    """
     threshold: Annotated[float, Field(ge=0, le=1)] | None = None
-    """The least score of a right answer, 0.7 unless given; of `subject: success`."""
+    """The least score of a yes, 0.7 unless given; of `subject: success`, and of graded rubrics."""
 
     @model_validator(mode="after")
     def _fits_what_it_asks(self) -> Self:
@@ -180,23 +187,64 @@ class Judge(_Strict):
         if self.votes > 1 and self.model.seed is None:
             msg = "votes without a seed would all be the same request; give model.seed"
             raise ValueError(msg)
-        of_success = ("reference", "rubric", "threshold")
-        wrong = ("tools",) if self.subject == "success" else of_success
-        for key in wrong:
+        for key in self._of_no_use():
             if getattr(self, key) is not None:
                 msg = f"{key} is of no use to a judge of {self.subject}; remove it"
                 raise ValueError(msg)
         return self
 
+    def _of_no_use(self) -> Iterator[str]:
+        """Yield the keys that do nothing for its subject and rubric."""
+        if self.subject == "success":
+            yield "tools"
+        else:
+            yield "reference"
+            if self.rubric in {None, AGENTIC}:
+                yield from ("rubric", "threshold")
+
     @property
     def least_score(self) -> float:
-        """The lowest score of a right answer, in [0, 1]."""
+        """The lowest score of a yes, in [0, 1]."""
         return 0.7 if self.threshold is None else self.threshold
+
+    @property
+    def own_rubric(self) -> str | None:
+        """The name of its rubric in `rubrics`; None for the rubric of its subject."""
+        return None if self.rubric == AGENTIC else self.rubric
 
     def covers(self, task_id: str, sub_goal: str | None) -> bool:
         """Return whether it judges attempts at a task, or a sub-goal of it."""
         names = [task_id] if sub_goal is None else [task_id, f"{task_id}/{sub_goal}"]
         return any(fnmatchcase(name, pattern) for name in names for pattern in self.only)
+
+
+class Rubric(_Strict):
+    """A rubric of the user's own, in place of tracegrade's."""
+
+    text: Annotated[str, Field(min_length=1, max_length=MAX_RUBRIC_CHARACTERS)]
+    """The instructions to the judge, with places: `{criterion}`, `{sub_goal}` and `{task}`, for
+    `subject: served` also `{candidates}`, and for `subject: success` only `{answer}`,
+    `{reference}`, `{question}` and `{task}`. How to answer and what to cite is added to it. Texts
+    of runs are quoted apart from it.
+    """
+    graded: bool = False
+    """Whether the answer is a score from 0 to 1, which is a yes from the judge's `threshold` on;
+    otherwise it is yes or no.
+    """
+
+    @property
+    def digest(self) -> str:
+        """The first 12 hex digits of a SHA-256 of all that it says."""
+        return hashlib.sha256(f"{self.graded}\0{self.text}".encode()).hexdigest()[:12]
+
+
+class JudgePanel(_Strict):
+    """A panel of judges of this file, which answers what more than half of them answer."""
+
+    judges: Annotated[list[JudgeName], Field(min_length=2, max_length=9)]
+    """Judges of one subject. They have no verdicts of their own."""
+    only: list[Name] = Field(default_factory=lambda: ["*"])
+    """Tasks, or TASK/SUB_GOAL, that it judges, with * and ?; that of its judges has no effect."""
 
 
 class JudgeFile(_Strict):
@@ -205,6 +253,10 @@ class JudgeFile(_Strict):
     version: Literal[1]
     judges: Annotated[dict[JudgeName, Judge], Field(min_length=1)]
     """By name: the verdicts' source is `judge:NAME`."""
+    panels: dict[JudgeName, JudgePanel] = Field(default_factory=dict)
+    """By name, which no judge has: the verdicts' source is `judge:NAME`."""
+    rubrics: dict[JudgeName, Rubric] = Field(default_factory=dict)
+    """By name, for the key `rubric` of judges."""
     documents: dict[Name, Name] = Field(default_factory=dict)
     """Text files that judges may read if a task names them; in the same folder as the judge file.
     """

@@ -8,9 +8,11 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from tracegrade_judges.ask.ask import JudgeSession
 from tracegrade_judges.calls.spending import Amount
 from tracegrade_judges.judge_file.load import LoadedJudges
 from tracegrade_judges.judge_file.model import Judge
+from tracegrade_judges.questions.build import JudgeQuestion
 from tracegrade_judges.run.judging import judge_all
 from tracegrade_judges.run.open_lake import (
     JudgedLake,
@@ -54,24 +56,43 @@ def estimate(lake: Lake, loaded: LoadedJudges, only: str | None) -> list[JudgeEs
     return [_of_judge(prepared) for prepared in prepare_judges(lake, loaded, options)]
 
 
+class _Needs(NamedTuple):
+    """The tokens and cost of the questions that the model of one judge has not answered."""
+
+    questions: Sequence[JudgeQuestion]
+    tokens: Sequence[int]
+    """Low, expected and high."""
+    usd: float | None
+    from_calls: bool
+
+
 def _of_judge(prepared: PreparedJudge) -> JudgeEstimate:
-    name, opened, session, questions = prepared
-    progress = asyncio.run(judge_all(opened, session, questions, 1, lambda _: None))
-    uncached = len(progress.not_cached)
-    earlier = _earlier(opened, name)
-    low, expected, high = earlier or _by_limits(session.judge)
-    price = session.exchange.spending.price
-    dearest = None if price is None else Amount(0, uncached * high * max(price)).usd
+    """Return what a judge would take, or what the judges of a panel would take together."""
+    needs = [_needs(prepared, session) for session in prepared.sessions]
+    costs = [each.usd for each in needs]
+    low, expected, high = (sum(each) for each in zip(*(e.tokens for e in needs), strict=True))
     return JudgeEstimate(
-        name,
-        len(questions),
-        uncached,
-        uncached * low,
-        uncached * expected,
-        uncached * high,
-        dearest,
-        earlier is not None,
+        prepared.name,
+        len(prepared.questions),
+        len({id(question) for each in needs for question in each.questions}),
+        low,
+        expected,
+        high,
+        sum(cost for cost in costs if cost is not None) if None not in costs else None,
+        all(each.from_calls for each in needs),
     )
+
+
+def _needs(prepared: PreparedJudge, session: JudgeSession) -> _Needs:
+    progress = asyncio.run(
+        judge_all(prepared.opened, [session], prepared.questions, 1, lambda _: None)
+    )
+    uncached = progress.not_cached
+    earlier = _earlier(prepared.opened, session.name)
+    tokens = [len(uncached) * each for each in earlier or _by_limits(session.judge)]
+    price = session.exchange.spending.price
+    usd = None if price is None else Amount(0, tokens[-1] * max(price)).usd
+    return _Needs(uncached, tokens, usd, earlier is not None)
 
 
 def _earlier(opened: JudgedLake, judge: str) -> Sequence[int] | None:

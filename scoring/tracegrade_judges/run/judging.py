@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Final
 
 from tracegrade_judges.ask.ask import ERROR, JudgeSession, JudgeVerdict, ask
+from tracegrade_judges.ask.panel import TIE, disagrees, panel_verdict
 from tracegrade_judges.calls.exchange import EndpointRefuses, NotCached, UsageNotReported
 from tracegrade_judges.calls.pace import TooManyFailures
 from tracegrade_judges.calls.spending import BudgetSpent
@@ -29,6 +30,8 @@ class Progress:
     """Left when the budget was spent or the endpoint failed."""
     stopped_by: str | None = None
     """Reason: `budget`, `no_usage`, or the fault of the endpoint."""
+    stopped_at: str | None = None
+    """The judge that it was about to ask; of a panel, one of its judges."""
     models: set[str] = field(default_factory=set)
     """Models of the agents that were judged."""
 
@@ -37,19 +40,29 @@ class Progress:
         """Verdicts that are errors."""
         return sum(verdict.label == ERROR for verdict in self.verdicts)
 
+    @property
+    def disagreements(self) -> int:
+        """Verdicts of a panel whose judges said both yes and no."""
+        return sum(disagrees(verdict) for verdict in self.verdicts)
+
+    @property
+    def ties(self) -> int:
+        """Errors of a panel because as many of its judges said yes as no."""
+        return sum(verdict.evidence.get("reason_code") == TIE for verdict in self.verdicts)
+
 
 async def judge_all(
     opened: JudgedLake,
-    session: JudgeSession,
+    sessions: Sequence[JudgeSession],
     questions: Sequence[JudgeQuestion],
     jobs: int,
     done: Callable[[Progress], None],
 ) -> Progress:
-    """Ask a judge these questions.
+    """Ask a judge, or a panel of judges that share a cache, these questions.
 
     Args:
         opened: The lake; its `judge_calls` gets the new calls after each batch.
-        session: The judge to ask.
+        sessions: The judge to ask, or those of a panel.
         questions: Sorted by run.
         jobs: Number of questions at a time.
         done: Called with the progress after each batch.
@@ -58,19 +71,25 @@ async def judge_all(
     try:
         for batch in _batches(questions):
             runs = list(dict.fromkeys(each.run.trajectory_id for each in batch))
-            session.exchange.cache.take(runs)
+            sessions[0].exchange.cache.take(runs)
             steps, models = read_steps(opened.con, runs, opened.redactor)
             progress.models |= models
             try:
                 with_steps = [(each, steps[each.run.trajectory_id]) for each in batch]
-                found = await judge_each(session, with_steps, jobs, progress)
+                found = await judge_each(sessions, with_steps, jobs, progress)
                 progress.verdicts += [verdict for verdict in found if verdict]
             finally:
-                session.exchange.cache.keep()
+                sessions[0].exchange.cache.keep()
             done(progress)
     finally:
-        await session.exchange.close()
+        await close_all(sessions)
     return progress
+
+
+async def close_all(sessions: Sequence[JudgeSession]) -> None:
+    """Close the connections of judges."""
+    for session in sessions:
+        await session.exchange.close()
 
 
 def _batches(questions: Sequence[JudgeQuestion]) -> Iterator[list[JudgeQuestion]]:
@@ -80,7 +99,7 @@ def _batches(questions: Sequence[JudgeQuestion]) -> Iterator[list[JudgeQuestion]
 
 
 async def judge_each(
-    session: JudgeSession,
+    sessions: Sequence[JudgeSession],
     questions: Sequence[tuple[JudgeQuestion, Sequence[JudgedStep]]],
     jobs: int,
     progress: Progress,
@@ -97,19 +116,36 @@ async def judge_each(
             if progress.stopped_by:
                 progress.not_judged += 1
             else:
-                found[index] = await _verdict(session, question, steps, progress)
+                found[index] = await _verdict(sessions, question, steps, progress)
 
     await asyncio.gather(*(work() for _ in range(jobs)))
     return found
 
 
 async def _verdict(
+    sessions: Sequence[JudgeSession],
+    question: JudgeQuestion,
+    steps: Sequence[JudgedStep],
+    progress: Progress,
+) -> JudgeVerdict | None:
+    """Return the verdict of the judge, or of the panel if all of its judges replied."""
+    replies = {}
+    for session in sessions:
+        reply = await _reply(session, question, steps, progress)
+        if reply is None:
+            return None
+        replies[session.name] = reply
+    alone = replies.get(question.judge)
+    return panel_verdict(question, replies) if alone is None else alone
+
+
+async def _reply(
     session: JudgeSession,
     question: JudgeQuestion,
     steps: Sequence[JudgedStep],
     progress: Progress,
 ) -> JudgeVerdict | None:
-    """Return a verdict, or note why there is none."""
+    """Return the reply of one judge, or note why there is none."""
     try:
         return await ask(session, question, steps)
     except NotCached:
@@ -123,5 +159,6 @@ async def _verdict(
         progress.stopped_by = "failures"
     except UsageNotReported:
         progress.stopped_by = "no_usage"
+    progress.stopped_at = session.name
     progress.not_judged += 1
     return None

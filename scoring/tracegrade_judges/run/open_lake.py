@@ -1,7 +1,7 @@
 """Opens what judging needs of a lake: runs, tasks, prices, redaction, the cache of calls."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -16,11 +16,11 @@ from tracegrade_judges.calls.exchange import Exchange
 from tracegrade_judges.calls.langchain_sender import LangChainSender
 from tracegrade_judges.calls.pace import ConcurrencyLimit
 from tracegrade_judges.calls.sending import HttpSender, Sender
-from tracegrade_judges.calls.spending import JudgeSpending, SpendingLimits
+from tracegrade_judges.calls.spending import JudgeSpending, SharedBudget, SpendingLimits
 from tracegrade_judges.errors import JudgeFileInvalid, NoSpendingLimit, NothingToJudge
 from tracegrade_judges.judge_file.chat_classes import bounds_answers, chat_model
 from tracegrade_judges.judge_file.load import LoadedJudges, endpoint_of
-from tracegrade_judges.judge_file.model import Judge
+from tracegrade_judges.judge_file.model import AsksAbout, Judge, JudgeFile
 from tracegrade_judges.layer import JUDGES
 from tracegrade_judges.questions.build import JudgeQuestion, questions_of
 from tracegrade_judges.questions.runs import JudgedRun, judgeable_runs
@@ -83,51 +83,89 @@ def judged_lake(lake: Lake) -> Iterator[JudgedLake]:
 
 
 class PreparedJudge(NamedTuple):
-    """A judge of a file, with its connection and its questions."""
+    """A judge or a panel of a file, with its connections and its questions."""
 
     name: str
     opened: JudgedLake
-    session: JudgeSession
+    sessions: Sequence[JudgeSession]
+    """Its own; of a panel those of its judges."""
     questions: Sequence[JudgeQuestion]
+
+    @property
+    def subject(self) -> AsksAbout:
+        """The subject of its questions."""
+        return self.sessions[0].judge.subject
 
 
 def prepare_judges(
     lake: Lake, loaded: LoadedJudges, options: JudgingOptions
 ) -> Iterator[PreparedJudge]:
-    """Yield each judge to ask, one after the other, while the lake is open.
+    """Yield each judge and panel to ask, one after the other, while the lake is open.
 
     Raises:
         JudgeFileInvalid: No judge has the requested name, or a variable is not set.
         NoSpendingLimit: The budget is in US dollars and a model has no price.
         NothingToJudge: No run of a known task was scored.
     """
+    if loaded.file is None:
+        return
+    chosen = _chosen(loaded.file, options.only)
     with judged_lake(lake) as opened:
-        for name, judge in _chosen_judges(loaded, options.only).items():
-            session = _session_of(opened, name, judge, options)
+        for name, judges in chosen.items():
+            cache, budget = CallCache(lake), SharedBudget(options.limits)
+            sessions = [
+                _session_of(opened, (each, judge), loaded.file, options, (cache, budget))
+                for each, judge in judges.items()
+            ]
+            first = next(iter(judges.values()))
+            panel = loaded.file.panels.get(name)
+            only = first if panel is None else first.model_copy(update={"only": panel.only})
             questions = questions_of(
-                (name, judge), opened.runs, opened.specification, loaded.documents
+                (name, only), opened.runs, opened.specification, loaded.documents
             )
-            with silenced(judge.model.provider):
-                yield PreparedJudge(name, opened, session, questions)
+            with ExitStack() as quiet:
+                for judge in judges.values():
+                    quiet.enter_context(silenced(judge.model.provider))
+                yield PreparedJudge(name, opened, sessions, questions)
 
 
-def _chosen_judges(loaded: LoadedJudges, only: str | None) -> Mapping[str, Judge]:
-    """Return the judges of a file, or the one that is named.
+def _chosen(file: JudgeFile, only: str | None) -> Mapping[str, Mapping[str, Judge]]:
+    """Return the judges of no panel and the panels with their judges, or only the named one.
 
     Raises:
-        JudgeFileInvalid: There is none of that name.
+        JudgeFileInvalid: There is none of that name, or a panel asks it.
     """
-    judges = loaded.file.judges if loaded.file else {}
+    panels = {
+        name: {each: file.judges[each] for each in panel.judges}
+        for name, panel in file.panels.items()
+    }
+    alone = {
+        name: {name: judge}
+        for name, judge in file.judges.items()
+        if not any(name in judges for judges in panels.values())
+    }
+    found = {**alone, **panels}
     if only is None:
-        return judges
-    if only not in judges:
-        msg = f"no judge '{only}' in the judge file; known: {', '.join(judges)}"
+        return found
+    if only in found:
+        return {only: found[only]}
+    asked_by = next((name for name, judges in panels.items() if only in judges), None)
+    if asked_by is not None:
+        msg = (
+            f"judge '{only}' is asked by panel '{asked_by}' alone, or scores would count its "
+            f"verdicts next to the panel's; give --judge {asked_by}"
+        )
         raise JudgeFileInvalid(msg)
-    return {only: judges[only]}
+    msg = f"no judge '{only}' in the judge file; known: {', '.join(found)}"
+    raise JudgeFileInvalid(msg)
 
 
 def _session_of(
-    opened: JudgedLake, name: str, judge: Judge, options: JudgingOptions
+    opened: JudgedLake,
+    named: tuple[str, Judge],
+    file: JudgeFile,
+    options: JudgingOptions,
+    shared: tuple[CallCache, SharedBudget],
 ) -> JudgeSession:
     """Return the judge's model and the connection to it.
 
@@ -136,6 +174,8 @@ def _session_of(
         NoSpendingLimit: The budget is in US dollars and the model has no price, or nothing limits
             the answers of its class.
     """
+    name, judge = named
+    cache, budget = shared
     endpoint = endpoint_of(name, judge.model, offline=options.offline)
     price = price_of(opened.prices, endpoint.model)
     if price is None and options.limits.max_usd is not None and not options.offline:
@@ -145,14 +185,14 @@ def _session_of(
         )
         raise NoSpendingLimit(msg)
     exchange = Exchange(
-        CallCache(opened.lake),
-        JudgeSpending(options.limits, price),
+        cache,
+        JudgeSpending(budget, price),
         ConcurrencyLimit(options.jobs),
         opened.redactor,
         _sender_of(name, judge, options),
         offline=options.offline,
     )
-    return JudgeSession(judge, endpoint, exchange)
+    return JudgeSession(name, judge, endpoint, exchange, file.rubrics.get(judge.own_rubric or ""))
 
 
 def _sender_of(name: str, judge: Judge, options: JudgingOptions) -> Sender:

@@ -9,7 +9,11 @@ from typing import NamedTuple
 from tracegrade_judges.judge_file.load import LoadedJudges
 from tracegrade_judges.run.judging import Progress, judge_all
 from tracegrade_judges.run.open_lake import JudgingOptions, PreparedJudge, prepare_judges
-from tracegrade_judges.run.verdicts import write_misses, write_verdicts
+from tracegrade_judges.run.verdicts import (
+    judges_with_verdicts,
+    write_misses,
+    write_verdicts,
+)
 from tracegrade_lake import Lake
 
 
@@ -24,8 +28,10 @@ class JudgedRuns(NamedTuple):
     usd: float
     written: Mapping[str, int]
     """Verdicts: added, replaced, known."""
+    own_verdicts: tuple[str, ...]
+    """Judges of the panel with verdicts of their own in the lake, from before."""
     related: str | None
-    """A model of judged agents that is of the judge's own family; None if there is none."""
+    """A model of judged agents that is of a family of the judge; None if there is none."""
 
 
 def run_judges(
@@ -52,19 +58,27 @@ def run_judges(
 def _run_judge(
     lake: Lake, prepared: PreparedJudge, jobs: int, say: Callable[[str], None]
 ) -> JudgedRuns:
-    name, opened, session, questions = prepared
+    name, opened, sessions, questions = prepared
 
     def done(progress: Progress) -> None:
         say(f"{name}: judged {len(progress.verdicts)} of {len(questions)}")
 
-    progress = asyncio.run(judge_all(opened, session, questions, jobs, done))
+    progress = asyncio.run(judge_all(opened, sessions, questions, jobs, done))
     written = Counter(write_verdicts(lake, progress.verdicts, opened.redactor))
     written.update(write_misses(lake, progress.not_cached, opened.redactor))
-    spent = session.exchange.spending.spent
-    family = family_of(session.endpoint.model)
-    related = sorted(model for model in progress.models if family_of(model) == family)
+    spent = sessions[0].exchange.spending.budget.spent
+    families = {family_of(session.endpoint.model) for session in sessions}
+    related = sorted(model for model in progress.models if family_of(model) in families)
+    others = [session.name for session in sessions if session.name != name]
     return JudgedRuns(
-        name, len(questions), progress, spent.tokens, spent.usd, written, next(iter(related), None)
+        name,
+        len(questions),
+        progress,
+        spent.tokens,
+        spent.usd,
+        written,
+        judges_with_verdicts(lake, others),
+        next(iter(related), None),
     )
 
 

@@ -1,14 +1,17 @@
 """Verdicts of judges → the lake's table of verdicts."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from tracegrade_collector.importing.verdict_rows import add_verdicts
 from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_judges.ask.ask import ERROR, JudgeVerdict
 from tracegrade_judges.questions.build import JudgeQuestion
-from tracegrade_lake import Lake
+from tracegrade_lake import VERDICTS, Lake
 
 PREFIX: Final = "judge:"
 """Prefix of the source of every judge's verdicts."""
@@ -39,6 +42,16 @@ def write_misses(
         JudgeVerdict(question, ERROR, None, {"reason_code": NOT_CACHED}) for question in questions
     )
     return add_verdicts(lake, [_row(verdict) for verdict in unwritten], redactor, replace=False)
+
+
+def judges_with_verdicts(lake: Lake, judges: Sequence[str]) -> tuple[str, ...]:
+    """Return those of some judges that have verdicts in the lake, sorted."""
+    dataset = lake.dataset(VERDICTS.name) if judges else None
+    if dataset is None:
+        return ()
+    wanted = pc.field("source").isin(pa.array([source_of(each) for each in judges], pa.string()))
+    found = dataset.to_table(columns=["source"], filter=wanted)["source"].unique().to_pylist()
+    return tuple(sorted(each.removeprefix(PREFIX) for each in found))
 
 
 def _row(verdict: JudgeVerdict) -> Mapping[str, Any]:

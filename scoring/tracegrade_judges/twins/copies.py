@@ -50,11 +50,17 @@ def places_of(subject: str) -> tuple[str, ...]:
     return {"sub_goal": steps, "served": steps, "planning": PLAN_PLACES}.get(subject, TURN_PLACES)
 
 
-def twins_of(question: JudgeQuestion, steps: Steps) -> Iterator[Twin]:
-    """Yield the twins of a run: each attack and padding in each place, and the opposite."""
+def twins_of(question: JudgeQuestion, steps: Steps, *, graded: bool) -> Iterator[Twin]:
+    """Yield the twins of a run: each attack and padding in each place, and the opposite.
+
+    Args:
+        question: As the judge was asked.
+        steps: Of the run.
+        graded: Whether the judge answers with a score.
+    """
     changed = in_turns if question.subject == "success" else in_step
     steps = readable_steps(question, steps)
-    for name, text in {**attacks_on(question.subject), PADDED: PADDING}.items():
+    for name, text in {**attacks_on(question.subject, graded=graded), PADDED: PADDING}.items():
         for place in places_of(question.subject):
             copy = changed(question, steps, place, text)
             if copy is not None:

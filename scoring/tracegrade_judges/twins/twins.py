@@ -17,7 +17,7 @@ from tracegrade_judges.ask.ask import ERROR, JudgeSession, JudgeVerdict
 from tracegrade_judges.judge_file.load import LoadedJudges
 from tracegrade_judges.questions.build import JudgeQuestion
 from tracegrade_judges.questions.runs import read_steps
-from tracegrade_judges.run.judging import Progress, judge_each
+from tracegrade_judges.run.judging import Progress, close_all, judge_each
 from tracegrade_judges.run.open_lake import JudgedLake, JudgingOptions, prepare_judges
 from tracegrade_judges.run.verdicts import source_of
 from tracegrade_judges.schema import JUDGE_FLIP_RATES, JUDGE_TWINS
@@ -57,11 +57,11 @@ def ask_twins(
     """
     found = []
     for prepared in prepare_judges(lake, loaded, options):
-        subject = prepared.session.judge.subject
+        subject = prepared.subject
         progress = Progress()
         questions = _random_questions(prepared.questions, count, seed)
         verdicts = asyncio.run(
-            _of_judge(prepared.opened, prepared.session, questions, options.jobs, progress)
+            _of_judge(prepared.opened, prepared.sessions, questions, options.jobs, progress)
         )
         counts = counted(verdicts, subject)
         lake.append(JUDGE_TWINS, _table(prepared.name, verdicts))
@@ -83,29 +83,33 @@ def _random_questions(
 
 async def _of_judge(
     opened: JudgedLake,
-    session: JudgeSession,
+    sessions: Sequence[JudgeSession],
     questions: Sequence[JudgeQuestion],
     jobs: int,
     progress: Progress,
 ) -> list[TwinVerdict]:
     """Judge the unchanged runs, which the cache has if they were judged, then their twins."""
+    graded = all(session.is_graded for session in sessions)
     runs = list(dict.fromkeys(each.run.trajectory_id for each in questions))
-    session.exchange.cache.take(runs)
+    cache = sessions[0].exchange.cache
+    cache.take(runs)
     steps, _ = read_steps(opened.con, runs, opened.redactor)
     try:
         plain = [(each, steps[each.run.trajectory_id]) for each in questions]
-        before = await judge_each(session, plain, jobs, progress)
+        before = await judge_each(sessions, plain, jobs, progress)
         twins = [
             (twin, verdict.label)
             for verdict in before
             if verdict and verdict.label != ERROR
-            for twin in twins_of(verdict.question, steps[verdict.question.run.trajectory_id])
+            for twin in twins_of(
+                verdict.question, steps[verdict.question.run.trajectory_id], graded=graded
+            )
         ]
         prepared = [(twin.question, twin.steps) for twin, _ in twins]
-        after = await judge_each(session, prepared, jobs, progress)
+        after = await judge_each(sessions, prepared, jobs, progress)
     finally:
-        session.exchange.cache.keep()
-        await session.exchange.close()
+        cache.keep()
+        await close_all(sessions)
     return [
         _verdict(twin, label, verdict)
         for (twin, label), verdict in zip(twins, after, strict=True)
