@@ -124,6 +124,7 @@ def serve(
         )  # fmt: skip
         url = _url(bound, options, policy.token)
         render.load_templates()
+        scoring.when_scored = latest.wake
         latest.follow()
         upkeep.follow()
         say(f"ui: {url}")

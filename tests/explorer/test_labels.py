@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import shutil
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -11,6 +12,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pyarrow as pa
 import pytest
 from httpx2 import Response
@@ -27,8 +29,9 @@ from tracegrade_explorer.forms import LABEL_BYTES, MEDIA_TYPE
 from tracegrade_explorer.guard import ANYBODY, Guard, Rules, allowed_hosts, knows_one
 from tracegrade_explorer.labels import writer
 from tracegrade_explorer.labels.people import everybody_is, named_in
-from tracegrade_explorer.labels.writer import LabelWriter
+from tracegrade_explorer.labels.writer import CHILD, LabelWriter
 from tracegrade_explorer.server import Options, serve
+from tracegrade_explorer.upkeep.scoring_process import ScoringProcess
 from tracegrade_judges.schema import JUDGE_SAMPLES
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
@@ -385,14 +388,17 @@ def test_a_label_waits_where_scoring_fails(lake: Lake, monkeypatch: pytest.Monke
     """The page gives the reason; the next label's scoring run scores both runs."""
     monkeypatch.setenv("TRACEGRADE_ENGINE", "abacus")
     first, second = run_ids(lake)[:2]
+    scoring, scored = ScoringProcess(str(lake.root)), threading.Event()
+    scoring.when_scored = scored.set
     with closing(explorer(lake)) as pages, closing(pages.latest):
-        labels = LabelWriter(str(lake.root))
+        labels = LabelWriter(str(lake.root), scoring)
         pages.labeling = Labeling(everybody_is("ann"), labels)
         post(client(pages), first, verdict="bad")
         wait_until(lambda: labels.scoring_failure)
         page = client(pages).get(f"/runs/{first}").text
         assert labels.awaits_scores(first)
         assert "You said bad · not scored yet: " in page
+        assert not scored.is_set()
         assert labels.scoring_failure.split("'")[0] in page
 
         monkeypatch.delenv("TRACEGRADE_ENGINE")
@@ -400,3 +406,20 @@ def test_a_label_waits_where_scoring_fails(lake: Lake, monkeypatch: pytest.Monke
         wait_until(lambda: not labels.awaits_scores(second))
         assert not labels.awaits_scores(first)
         assert not labels.scoring_failure
+        assert scored.is_set()
+
+
+def test_the_process_that_writes_labels_starts_with_the_queue(lake: Lake) -> None:
+    """The first label does not wait for it; a page of one who may not label starts none."""
+    with closing(explorer(lake)) as pages, closing(pages.latest):
+        assert client(pages).get("/queue").status_code == 303
+        assert not writing_processes()
+        pages.labeling = Labeling(everybody_is("ann"), LabelWriter(str(lake.root)))
+        client(pages).get("/queue")
+        assert len(writing_processes()) == 1
+    assert not writing_processes()
+
+
+def writing_processes() -> list[psutil.Process]:
+    """Return the processes that write labels for this one."""
+    return [process for process in psutil.Process().children() if CHILD in process.cmdline()]

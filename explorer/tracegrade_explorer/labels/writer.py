@@ -61,6 +61,15 @@ class LabelWriter:
         self._failure = ""
         self._closed = False
 
+    def start(self) -> None:
+        """Start the process that writes, for which the first label would wait."""
+        if self._writing.acquire(blocking=False):
+            try:
+                if not self._closed:
+                    self._process.start()
+            finally:
+                self._writing.release()
+
     def write(self, run_id: str, rows: Sequence[Mapping[str, Any]], given: LabelGiven) -> None:
         """Put the rows of a label into the lake, and remember it.
 

@@ -98,6 +98,8 @@ def queue(request: PageRequest) -> PageResponse:
     if order not in SEQUENCES:
         msg = f"order={order} is not known; known: {', '.join(SEQUENCES)}"
         raise BadFilter(msg)
+    if request.labeler and request.labels:
+        request.labels.start()
     rows = waiting(request, run_filter, order, rows=1)
     if rows:
         pairs = [*to_pairs(run_filter.runs_alone), ("queue", order)]

@@ -25,6 +25,12 @@ class LineProcess:
         """Id of the process; None without one."""
         return self._process.pid if self._process else None
 
+    def start(self) -> subprocess.Popen[bytes]:
+        """Return the process, started unless it runs; the first message need not wait for it."""
+        if self._process is None or self._process.poll() is not None:
+            self._process = self._started()
+        return self._process
+
     def answer(self, message: object, secs: float | None = None) -> dict[str, Any] | None:
         """Return its answer; None if it ended, or had none in time and was killed.
 
@@ -32,9 +38,7 @@ class LineProcess:
             message: What can be JSON.
             secs: To wait for the answer; None for as long as it takes.
         """
-        if self._process is None or self._process.poll() is not None:
-            self._process = self._started()
-        process = self._process
+        process = self.start()
         line = _answer_line(process, orjson.dumps(message) + b"\n", secs)
         if not line:
             process.kill()

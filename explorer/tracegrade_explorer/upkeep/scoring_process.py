@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from typing import Final
 
 LAST_CHARACTERS: Final = 400
@@ -24,6 +25,8 @@ class ScoringProcess:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
+        self.when_scored: Callable[[], object] = lambda: None
+        """Called after each run that succeeded."""
 
     @property
     def is_running(self) -> bool:
@@ -41,6 +44,8 @@ class ScoringProcess:
             with self._lock:
                 self._process = None
                 failed = process.returncode and not self._closed
+        if not process.returncode:
+            self.when_scored()
         text = errors.decode("utf-8", "replace")[-LAST_CHARACTERS:]
         return (text or f"{ENDED} {process.returncode}") if failed else ""
 
