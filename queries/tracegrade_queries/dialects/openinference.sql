@@ -107,6 +107,8 @@ SELECT
     WHEN scope_name = '@arizeai/openinference-instrumentation-beeai'
       THEN if(operation = 'agent', attribute(fields, 'source'), NULL)
     WHEN tells_calls THEN 'Claude Code'
+    WHEN attribute(fields, 'langflow.flow_name') IS NOT NULL
+      THEN attribute(fields, 'langflow.flow_name')
     WHEN attribute(fields, 'crew_key') IS NOT NULL AND span_kind = 'CHAIN' THEN NULL
     WHEN
       operation = 'agent' AND starts_with(scope_name, 'openinference.instrumentation.crewai')

@@ -3,13 +3,15 @@
 -- MCP's conventions are part of them: if a tool call has only a method name, the tool's name may
 -- be known only from the span's name. Attributes that clients add under names of their own
 -- (Anthropic's, Strands', Semantic Kernel's) are read here too. LangChain4j counts tokens under
--- plain names.
+-- plain names. Koog hides content behind a placeholder unless it is asked for, and tells a plan on
+-- a span of its own.
 --
 -- Rank:
 --   60
 -- Marks:
 --   ^(gen_ai|mcp)\.
 --   ^agent_framework$
+--   ^koog\.event\.id$
 -- Reads:
 --   bucket_events
 --   bucket_spans
@@ -40,6 +42,13 @@ nullif(
   )::VARCHAR,
   '{}'
 );
+
+-- Koog's plan: JSON, a list in words, or else the whole text as its one item.
+CREATE OR REPLACE TEMP MACRO koog_plan(MADE) AS
+CASE
+  WHEN made IS NOT NULL
+    THEN coalesce(plan_in(made), plan_in_text(made), to_json([made])::VARCHAR)
+END;
 
 CREATE OR REPLACE TEMP VIEW otel_genai_operations AS
 WITH answering AS (
@@ -86,6 +95,7 @@ described AS (
     OR bucket_spans.attributes['gen_ai.tool.name'] IS NOT NULL
     OR bucket_spans.attributes['mcp.method.name'] = 'tools/call'
     OR (bucket_spans.name = 'workflow.run' AND bucket_spans.scope_name = 'agent_framework')
+    OR bucket_spans.attributes['koog.event.id'] IS NOT NULL
     OR texts.key IS NOT NULL
     OR answering.key IS NOT NULL
 )
@@ -94,11 +104,23 @@ SELECT
   key,
   CASE
     WHEN is_overwritten THEN 'agent'
+    -- Microsoft Foundry's client: a request for one response of an agent, whose tools the program
+    -- runs before the next request.
+    WHEN
+      attributes['gen_ai.operation.name'] = 'invoke_agent'
+      AND attributes['gen_ai.provider.name'] = 'microsoft.foundry'
+      AND attributes['az.namespace'] IS NOT NULL
+      THEN 'model'
     -- Gemini CLI's own dialect reads which of them are steps.
     WHEN scope_name IN ('gemini-cli', 'gemini_cli.records') THEN 'other'
     -- Microsoft's Agent Framework: several agents working together, under another name than
     -- `invoke_workflow`.
     WHEN name = 'workflow.run' THEN 'agent'
+    WHEN attributes['koog.planner.plan.output'] IS NOT NULL THEN 'plan'
+    -- Nodes and strategies of Koog.
+    WHEN
+      attributes['koog.event.id'] IS NOT NULL AND attributes['gen_ai.operation.name'] IS NULL
+      THEN 'other'
     -- An MCP server ran this for a client that sent no trace context. The agent is unknown; if it
     -- is traced at all, its own spans record the call.
     WHEN attributes['mcp.method.name'] = 'tools/call' AND parent_span_id IS NULL THEN 'other'
@@ -173,10 +195,14 @@ SELECT
           nullif(attributes['gen_ai.agent.name'], 'OpenAI Agent')
         )
   END AS agent_name,
-  -- Copilot CLI names only its sub-agents.
+  -- Copilot CLI names only its sub-agents. Koog's agents have ids, which programs may choose.
   CASE
     WHEN scope_name = 'github.copilot' AND attributes['gen_ai.operation.name'] = 'invoke_agent'
       THEN 'GitHub Copilot'
+    WHEN
+      attributes['koog.event.id'] IS NOT NULL
+      AND NOT regexp_matches(attributes['gen_ai.agent.id'], '^[0-9a-f]{8}-[0-9a-f]{4}-')
+      THEN attributes['gen_ai.agent.id']
   END AS agent_label,
   coalesce(
     attributes['gen_ai.tool.name'],
@@ -194,11 +220,11 @@ SELECT
         )
       )
     WHEN attributes['code.args.keyword.count'] IS NOT NULL THEN named_parameters(attributes)
-    ELSE attributes['gen_ai.tool.call.arguments']
+    ELSE nullif(attributes['gen_ai.tool.call.arguments'], 'HIDDEN:non-empty')
   END AS arguments,
   result_text(
     coalesce(
-      attributes['gen_ai.tool.call.result'],
+      nullif(attributes['gen_ai.tool.call.result'], 'HIDDEN:non-empty'),
       attributes['anthropic.tool_result.content'],
       attributes['code.function.return.value']
     )
@@ -206,6 +232,7 @@ SELECT
   -- smolagents requests a plan like an answer, with this stop sequence.
   CASE
     WHEN contains(attributes['gen_ai.request.stop_sequences'], '"<end_plan>"') THEN answer
+    ELSE koog_plan(nullif(attributes['koog.planner.plan.output'], 'HIDDEN:non-empty'))
   END AS plan,
   -- A crew of CrewAI's that was given no inputs got `null`.
   CASE

@@ -1,9 +1,13 @@
 -- Vercel AI SDK: version 6, and 7 with its legacy telemetry. ai.operationId tells the kind.
 --
+-- OpenCode calls the SDK once for each step of its own loop, so a run is its own span around the
+-- loop. The names are those of packages/opencode in https://github.com/anomalyco/opencode.
+--
 -- Rank:
 --   90
 -- Marks:
 --   ^ai\.
+--   ^opencode$
 -- Reads:
 --   bucket_spans
 -- Order:
@@ -11,13 +15,16 @@
 CREATE OR REPLACE TEMP TABLE vercel_ai_spans AS
 SELECT
   key,
+  name,
   attributes,
   attributes['ai.operationId'] AS operation_id,
+  nullif(attributes['ai.telemetry.functionId'], 'session.llm') AS function_id,
+  scope_name = 'opencode' OR attributes['ai.telemetry.functionId'] = 'session.llm' AS is_opencode,
   try_cast(attributes['ai.prompt'] AS JSON) AS prompt,
   try_cast(attributes['ai.prompt.messages'] AS JSON) AS input_value,
   try_cast(attributes['ai.prompt.tools'] AS JSON) AS tools
 FROM bucket_spans
-WHERE attributes['ai.operationId'] IS NOT NULL;
+WHERE attributes['ai.operationId'] IS NOT NULL OR scope_name = 'opencode';
 
 CREATE OR REPLACE TEMP VIEW vercel_ai_chat AS
 SELECT
@@ -52,12 +59,19 @@ SELECT
   CASE
     WHEN regexp_matches(operation_id, '\.do(Generate|Stream)$') THEN 'model'
     WHEN operation_id = 'ai.toolCall' THEN 'tool'
+    WHEN is_opencode
+      THEN
+        CASE
+          WHEN regexp_matches(name, '^SessionPrompt\.(command|loop|prompt|run)$') THEN 'agent'
+          WHEN name = 'Tool.execute' THEN 'tool'
+          ELSE 'other'
+        END
     WHEN regexp_matches(operation_id, '^ai\.(generate|stream)') THEN 'agent'
     ELSE 'other'
   END AS operation,
-  attributes['ai.telemetry.functionId'] AS agent_name,
-  attributes['ai.toolCall.name'] AS tool_name,
-  attributes['ai.toolCall.id'] AS call_id,
+  coalesce(function_id, if(is_opencode, 'OpenCode', NULL)) AS agent_name,
+  coalesce(attributes['ai.toolCall.name'], attributes['tool.name']) AS tool_name,
+  coalesce(attributes['ai.toolCall.id'], attributes['tool.call_id']) AS call_id,
   attributes['ai.toolCall.args'] AS arguments,
   result_text(attributes['ai.toolCall.result']) AS result,
   is_marked_failed(attributes['ai.toolCall.result']) AS failed,
@@ -105,6 +119,7 @@ SELECT
     attributes['ai.telemetry.metadata.sessionId'],
     attributes['ai.telemetry.metadata.session_id'],
     attributes['ai.telemetry.metadata.conversationId'],
-    attributes['ai.telemetry.metadata.threadId']
+    attributes['ai.telemetry.metadata.threadId'],
+    if(is_opencode, attributes['session.id'], NULL)
   ) AS conversation_id
 FROM vercel_ai_spans;

@@ -63,6 +63,8 @@ SELECT
     -- LlamaIndex: this span calls no model.
     WHEN span_kind = 'LLM' AND name LIKE '%.\_prepare\_chat\_with\_tools' ESCAPE '\'
       THEN 'other'
+    -- Langflow: the flow. Its components have kinds in small letters, and are not steps.
+    WHEN attribute(fields, 'langflow.trace_type') IS NOT NULL THEN 'agent'
     -- Google ADK: the agent's span, whose attributes its model calls overwrite.
     WHEN span_kind = 'LLM' AND starts_with(name, 'invoke_agent ') THEN 'agent'
     -- Mastra writes each model call as several spans; its own attributes identify the call.

@@ -71,7 +71,8 @@ SELECT
   length(messages) AS size,
   CASE WHEN ends_with(messages, '}]') THEN hash(left(messages, compared_chars())) END AS opening
 FROM lists
-WHERE messages IS NOT NULL;
+-- Koog hides messages behind a placeholder.
+WHERE messages <> 'HIDDEN:non-empty';
 
 -- Messages without parts are as a provider writes them.
 CREATE OR REPLACE TEMP VIEW otel_genai_plain AS

@@ -115,10 +115,8 @@ parts AS (
     scope_name,
     direction,
     message_position,
-    -- Some write the name of a constant: MessageRole.USER.
-    if(
-      contains(message.role, '.'), lower(regexp_extract(message.role, '\w+$')), message.role
-    ) AS role,
+    -- Some write the name of a constant: MessageRole.USER, or User.
+    lower(regexp_extract(message.role, '\w+$')) AS role,
     unnest(coalesce(nullif(message.parts, []), [{ 'type': 'text' }])) AS part,
     generate_subscripts(coalesce(nullif(message.parts, []), [NULL]), 1) AS part_position,
     greatest(len(message.parts), 1) AS part_count
@@ -187,6 +185,8 @@ SELECT
   role,
   CASE
     WHEN part.type IN ('thinking', 'reasoningContent') OR printed.thought <> '' THEN 'reasoning'
+    -- Koog's thoughts are messages with a role of their own.
+    WHEN role = 'reasoning' AND part.type = 'text' THEN 'reasoning'
     WHEN printed.tool_name <> '' THEN 'tool_call'
     WHEN printed.rest <> '' THEN 'unreadable'
     WHEN role = 'tool' AND part.type = 'text' THEN 'tool_call_response'
