@@ -123,7 +123,7 @@ def _runs(lake: Any) -> list[list[Any]]:
 
 @built_together
 def test_koog_hides_content_behind_a_placeholder() -> Scene:
-    """Calls and tokens remain; an id that nobody chose is not a name."""
+    """Calls and tokens remain; a random id is not a name."""
     lake = yield [
         _agent(1, None, 0, agent_id="0b1e2d3c-1a2b-4c5d-8e9f-001122334455"),
         _model(2, 1, 1, HIDDEN, HIDDEN),
