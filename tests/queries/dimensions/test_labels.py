@@ -1,12 +1,14 @@
 """Labels of runs, and the dimensions that a mapping reads from them, on whole lakes."""
 
 import json
+from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.drawn import drawn
 from tests.queries.traces import Row, agent, land, request_of, rows, span, tool
 
 from tracegrade_lake import Lake
@@ -43,33 +45,28 @@ def labeling(lake: Lake, by: GivenMapping | None) -> LabelingSummary:
     return build_with_costs(lake, mapping=by).labeling
 
 
-def test_the_root_counts_before_other_agents_the_resource_and_other_spans(tmp_path: Path) -> None:
-    """An attribute without a place is looked for in this order."""
+ORDERED = ("outside", "tool", "resource", "root")
+"""Where an attribute may be, the last first."""
+
+
+def with_release(places: Sequence[str], trace: int) -> bytes:
+    """Return a run whose release is said in these places."""
+    said = {place: {"app__release": place} for place in places}
     spans = [
-        ("outside", span(9, trace=1, app__release="outside")),
-        ("tool", tool(3, 1, tool_name="look", app__release="tool")),
-        ("resource", None),
-        ("root", agent(1, app__release="root")),
+        agent(1, trace=trace, **said.get("root", {})),
+        tool(3, 1, trace=trace, tool_name="look", **said.get("tool", {})),
+        span(9, trace=trace, **said.get("outside", {})),
     ]
-    by, order = mapping(release=[RELEASE_ATTRIBUTE]), []
-    for place in range(1, len(spans) + 1):
-        used = spans[:place]
-        resource = {RELEASE_ATTRIBUTE: "resource"} if any(not each for _, each in used) else {}
-        sent = [each for _, each in used if each]
-        sent += [] if place == len(spans) else [agent(1)]
-        sent += [] if place > 1 else [tool(3, 1, tool_name="look")]
-        lake = built(tmp_path / str(place), request_of(sent, resource), by=by)
-        order.append(only_run(lake)["release"])
-
-    assert order == [name for name, _ in spans]
+    return request_of(spans, {RELEASE_ATTRIBUTE: "resource"} if "resource" in said else {})
 
 
-def test_a_condition_chooses_the_span(tmp_path: Path) -> None:
-    """Of several flags, the value is that of the named one."""
-    flags = [
+def flags() -> bytes:
+    """Return a run with several feature flags."""
+    tools = [
         tool(
             number,
             1,
+            trace=5,
             tool_name="look",
             at=number,
             feature_flag__key=key,
@@ -77,70 +74,33 @@ def test_a_condition_chooses_the_span(tmp_path: Path) -> None:
         )
         for number, key, variant in ((2, "colour", "red"), (3, "planner", "b"))
     ]
-    source = {"span": "feature_flag.result.variant", "where": {"feature_flag.key": "planner"}}
-    lake = built(
-        tmp_path, request_of([agent(1), *flags]), by=mapping(dimensions={"arm": [source]})
-    )
-
-    assert only_run(lake)["dimensions"] == {"arm": "b"}
+    return request_of([agent(1, trace=5), *tools])
 
 
-@pytest.mark.parametrize(
-    ("tags", "release"),
-    [
-        ("registry:5000/shop:1.4", "1.4"),
-        ('["registry:5000/shop:1.4","shop:latest"]', "1.4"),
-        ('["v1.4"]', "v1.4"),
-        ("1.4", "1.4"),
-        ("registry:5000/shop", None),
-    ],
-)
-def test_the_tag_of_an_image_is_a_release_without_a_file(
-    tmp_path: Path, tags: str, release: str | None
-) -> None:
-    """Only if no `service.version` is sent, which counts before it."""
-    image = {"container.image.tags": tags}
-    without = built(tmp_path / "a", request_of([agent(1)], image))
-    versioned = built(tmp_path / "b", request_of([agent(1)], {**image, "service.version": "9"}))
-
-    assert only_run(without)["release"] == release
-    assert only_run(versioned)["release"] == "9"
+def named() -> bytes:
+    """Return a run with a release, an agent and a task, in none of the places of the mapping."""
+    run = agent(1, trace=6, agent_name="desk", tracegrade__task__id="refund")
+    return request_of([run], {"service.version": "2"})
 
 
-def test_a_run_without_a_value_keeps_what_it_had(tmp_path: Path) -> None:
-    """Its release, its agent and its task; other dimensions have no value."""
-    keys: dict[str, object] = {name: ["absent"] for name in ("release", "agent", "task")}
-    by = mapping(**keys, dimensions={"arm": ["absent"]})
-    sent = request_of(
-        [agent(1, agent_name="desk", tracegrade__task__id="refund")], {"service.version": "2"}
-    )
-    run = only_run(built(tmp_path, sent, by=by))
-
-    assert (run["release"], run["agent_name"], run["task_id"]) == ("2", "desk", "refund")
-    assert run["dimensions"] == {}
-
-
-def test_a_sub_agent_has_the_dimensions_of_its_outermost_run(tmp_path: Path) -> None:
-    """But for its own, and for its agent."""
+def sub_agent() -> bytes:
+    """Return an agent that calls another."""
     spans = [
-        agent(1, agent_name="lead", app__arm="b", app__release="7"),
-        tool(2, 1, tool_name="delegate", at=1, ms=50),
-        agent(3, 2, agent_name="sub", at=2, ms=20),
-        tool(4, 3, tool_name="look", at=3),
+        agent(1, trace=7, agent_name="lead", app__arm="b", app__release="7"),
+        tool(2, 1, trace=7, tool_name="delegate", at=1, ms=50),
+        agent(3, 2, trace=7, agent_name="sub", at=2, ms=20),
+        tool(4, 3, trace=7, tool_name="look", at=3),
     ]
-    by = mapping(release=[RELEASE_ATTRIBUTE], dimensions={"arm": [{"root": "app.arm"}]})
-    found = rows(built(tmp_path, request_of(spans), by=by), MAPPED)
-
-    assert {run["agent_name"] for run in found} == {"lead", "sub"}
-    assert [(run["release"], run["dimensions"]) for run in found] == [("7", {"arm": "b"})] * 2
+    return request_of(spans)
 
 
-def test_the_model_is_that_with_most_tokens(tmp_path: Path) -> None:
-    """A cheap model that is called more often does not count."""
+def models() -> bytes:
+    """Return a run that calls a cheap model more often than a large one."""
     calls = [
         span(
             number,
             1,
+            trace=8,
             at=number,
             gen_ai__operation__name="chat",
             gen_ai__request__model=model,
@@ -149,22 +109,112 @@ def test_the_model_is_that_with_most_tokens(tmp_path: Path) -> None:
         )
         for number, model, tokens in ((2, "small", 10), (3, "small", 10), (4, "large", 90))
     ]
-    by = mapping(dimensions={"model": {"from": "model"}})
-    run = only_run(built(tmp_path, request_of([agent(1), *calls]), by=by))
+    return request_of([agent(1, trace=8), *calls])
 
+
+@pytest.fixture(scope="module")
+def mapped(tmp_path_factory: pytest.TempPathFactory) -> dict[int, list[Row]]:
+    """The runs of each trace of a lake that was built by a mapping."""
+    flag = {"span": "feature_flag.result.variant", "where": {"feature_flag.key": "planner"}}
+    by = mapping(
+        release=[RELEASE_ATTRIBUTE],
+        agent=["absent"],
+        task=["absent"],
+        dimensions={
+            "arm": [{"root": "app.arm"}, flag],
+            "model": {"from": "model"},
+            "nowhere": ["absent"],
+        },
+    )
+    ordered = [with_release(ORDERED[:last], last) for last in range(1, len(ORDERED) + 1)]
+    bodies = [*ordered, flags(), named(), sub_agent(), models()]
+    return by_trace(built(tmp_path_factory.mktemp("mapped"), *bodies, by=by))
+
+
+def by_trace(lake: Lake) -> dict[int, list[Row]]:
+    """Return the runs of each trace."""
+    found: defaultdict[int, list[Row]] = defaultdict(list)
+    for run in rows(lake, MAPPED):
+        found[int(run["trace_id"], 16)].append(run)
+    return found
+
+
+def test_the_root_counts_before_other_agents_the_resource_and_other_spans(
+    mapped: dict[int, list[Row]],
+) -> None:
+    """An attribute without a place is looked for in this order."""
+    found = [run["release"] for trace in range(1, len(ORDERED) + 1) for run in mapped[trace]]
+    assert found == list(ORDERED)
+
+
+def test_a_condition_chooses_the_span(mapped: dict[int, list[Row]]) -> None:
+    """Of several flags, the value is that of the named one."""
+    (run,) = mapped[5]
+    assert run["dimensions"] == {"arm": "b"}
+
+
+TAGS = {
+    "registry:5000/shop:1.4": "1.4",
+    '["registry:5000/shop:1.4","shop:latest"]': "1.4",
+    '["v1.4"]': "v1.4",
+    "1.4": "1.4",
+    "registry:5000/shop": None,
+}
+SECRETS = {"http.authorization": "x", "session.cookie": "x", "auth.token": "x",
+           "process.command_line": "run --key x", "root:app.release": "spoofed"}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def unmapped(tmp_path_factory: pytest.TempPathFactory) -> dict[int, list[Row]]:
+    """The runs of each trace of a lake without a mapping: with tags of images, then the last."""
+    many = {f"key.{number:03}": "é" * 300 for number in range(100)}
+    images = [{"container.image.tags": tags} for tags in TAGS]
+    resources = [*images, *(each | {"service.version": "9"} for each in images), SECRETS | many]
+    bodies = [request_of([agent(1, trace=n)], each) for n, each in enumerate(resources, 1)]
+    return by_trace(built(tmp_path_factory.mktemp("unmapped"), *bodies))
+
+
+@pytest.mark.parametrize(("tags", "release"), TAGS.items())
+def test_the_tag_of_an_image_is_a_release_without_a_file(
+    unmapped: dict[int, list[Row]], tags: str, release: str | None
+) -> None:
+    """Only if no `service.version` is sent, which counts before it."""
+    trace = 1 + list(TAGS).index(tags)
+    (without,), (versioned,) = unmapped[trace], unmapped[trace + len(TAGS)]
+
+    assert without["release"] == release
+    assert versioned["release"] == "9"
+
+
+def test_a_run_without_a_value_keeps_what_it_had(mapped: dict[int, list[Row]]) -> None:
+    """Its release, its agent and its task; other dimensions have no value."""
+    (run,) = mapped[6]
+
+    assert (run["release"], run["agent_name"], run["task_id"]) == ("2", "desk", "refund")
+    assert run["dimensions"] == {}
+
+
+def test_a_sub_agent_has_the_dimensions_of_its_outermost_run(mapped: dict[int, list[Row]]) -> None:
+    """But for its own, and for its agent."""
+    found = mapped[7]
+
+    assert {run["agent_name"] for run in found} == {"lead", "sub"}
+    assert [(run["release"], run["dimensions"]) for run in found] == [("7", {"arm": "b"})] * 2
+
+
+def test_the_model_is_that_with_most_tokens(mapped: dict[int, list[Row]]) -> None:
+    """A cheap model that is called more often does not count."""
+    (run,) = mapped[8]
     assert run["dimensions"] == {"model": "large"}
 
 
-def test_labels_are_bounded_and_without_secrets(tmp_path: Path) -> None:
+def test_labels_are_bounded_and_without_secrets(unmapped: dict[int, list[Row]]) -> None:
     """At most 64 of at most 256 bytes each; none whose name says that it is a secret."""
-    secrets = {"http.authorization": "x", "session.cookie": "x", "auth.token": "x",
-               "process.command_line": "run --key x", "root:app.release": "spoofed"}  # fmt: skip
-    many = {f"key.{number:03}": "é" * 300 for number in range(100)}
-    run = only_run(built(tmp_path, request_of([agent(1)], {**secrets, **many})))
+    (run,) = unmapped[2 * len(TAGS) + 1]
 
     assert len(run["labels"]) == 64
     assert max(len(text.encode()) for text in run["labels"].values()) <= 256
-    assert not secrets.keys() & run["labels"].keys()
+    assert not SECRETS.keys() & run["labels"].keys()
     assert list(run["labels"]) == sorted(run["labels"])
 
 
@@ -196,7 +246,7 @@ SOURCES = st.lists(
     ),
     max_size=3,
 )
-MAPPINGS = st.one_of(
+MAPPINGS: st.SearchStrategy[dict[str, Any] | None] = st.one_of(
     st.none(),
     st.fixed_dictionaries(
         {"dimensions": st.dictionaries(st.sampled_from(["arm", "prompt"]), SOURCES, max_size=2)},
@@ -205,18 +255,7 @@ MAPPINGS = st.one_of(
 )
 
 
-@settings(max_examples=5)
-@given(
-    runs=st.lists(st.tuples(ATTRIBUTES, ATTRIBUTES, ATTRIBUTES), min_size=1, max_size=6),
-    first=MAPPINGS,
-    second=MAPPINGS,
-)
-def test_a_changed_mapping_gives_the_rows_of_a_build_with_it(
-    tmp_path_factory: pytest.TempPathFactory,
-    runs: list[tuple[dict[str, str], dict[str, str], dict[str, str]]],
-    first: dict[str, object] | None,
-    second: dict[str, object] | None,
-) -> None:
+def test_a_changed_mapping_gives_the_rows_of_a_build_with_it(tmp_path: Path) -> None:
     """From attributes that both mappings keep; labels and all other columns are equal."""
     bodies = [
         request_of(
@@ -226,22 +265,21 @@ def test_a_changed_mapping_gives_the_rows_of_a_build_with_it(
             ],
             resource,
         )
-        for trace, (resource, root, other) in enumerate(runs, 1)
+        for trace, (resource, root, other) in enumerate(
+            drawn(st.tuples(ATTRIBUTES, ATTRIBUTES, ATTRIBUTES)), 1
+        )
     ]
     names = ["a.b", "c", "service.version", "absent"]
     all_kept: dict[str, dict[str, object]] = {
         "dimensions": {"kept": [{"span": name, "pattern": "never^"} for name in names]}
     }
-    changed, afresh = (
-        Lake.create(tmp_path_factory.mktemp(name) / "lake") for name in ("changed", "afresh")
-    )
-    given_mappings = [_with(each, all_kept) for each in (first, second)]
-    for lake, order in ((changed, given_mappings), (afresh, given_mappings[1:])):
-        land(lake, *bodies)
-        for each in order:
-            build_with_costs(lake, mapping=each)
-
-    assert rows(changed, MAPPED) == rows(afresh, MAPPED)
+    some = [each for each in drawn(MAPPINGS) if each and any(each["dimensions"].values())][::14]
+    first, *others = (_with(each, all_kept) for each in (None, *some, None))
+    changed = built(tmp_path, *bodies, by=first)
+    for number, each in enumerate(others):
+        labeling(changed, each)
+        afresh = built(tmp_path / str(number), *bodies, by=each)
+        assert rows(changed, MAPPED) == rows(afresh, MAPPED), each
 
 
 def _fields(attributes: dict[str, str]) -> dict[str, Any]:

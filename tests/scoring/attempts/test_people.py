@@ -1,23 +1,36 @@
 """What people say of success and of steps, against the words of docs/metrics.md."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.scoring.build import Row, connection, scored, scores, specification, trajectory
+from tests.drawn import drawn
+from tests.scoring.build import (
+    Row,
+    all_scores,
+    connection,
+    scored,
+    scores,
+    specification,
+    trajectory,
+)
 
 from .test_success import ANSWER, success, verdict
 
-SAID = st.lists(st.sampled_from([True, False, None]), max_size=5)
+SAID = st.tuples(
+    st.lists(st.sampled_from([True, False, None]), max_size=5),
+    st.sampled_from([True, False, None]),
+)
+"""What people say of an attempt, and what a verifier says."""
 
 
-def people(said: Sequence[bool | None]) -> list[Row]:
+def people(said: Sequence[bool | None], **columns: str) -> list[Row]:
     """Return a verdict of one person each."""
     values = {True: 1.0, False: 0.0, None: None}
     labels = {True: "good", False: "bad", None: "unsure"}
     return [
-        verdict(f"human:p{i}", value=values[each], label=labels[each])
+        verdict(f"human:p{i}", value=values[each], label=labels[each], **columns)
         for i, each in enumerate(said)
     ]
 
@@ -36,18 +49,21 @@ def plain_success(
     return None, None, None
 
 
-@settings(max_examples=25, deadline=None)
-@given(said=SAID, verifier=st.sampled_from([True, False, None]))
-def test_success_is_what_most_people_say(
-    said: Sequence[bool | None], verifier: bool | None
-) -> None:
+def test_success_is_what_most_people_say() -> None:
     """Before verifiers; who is unsure has no vote, and an even split leaves it unknown."""
-    given_verdicts = people(said)
-    if verifier is not None:
-        given_verdicts.append(verdict("pytest", value=float(verifier)))
-    score = success(None, (), given_verdicts)
+    cases = {f"t{number}": case for number, case in enumerate(drawn(SAID))}
+    said = [row for run, (each, _) in cases.items() for row in people(each, trajectory_id=run)]
+    said += [
+        verdict("pytest", value=float(each), trajectory_id=run)
+        for run, (_, each) in cases.items()
+        if each is not None
+    ]
+    con = connection((), [trajectory(run, task_id=run) for run in cases], said)
+    found = all_scores(scored(con, specification("version: 1"), until="step_efficiency"))
 
-    assert (score.value, score.source, score.label) == plain_success(said, verifier)
+    for run, case in cases.items():
+        score = found[run]["success"]
+        assert (score.value, score.source, score.label) == plain_success(*case), case
 
 
 def test_a_person_decides_where_a_verifier_is_in_error() -> None:
@@ -57,7 +73,6 @@ def test_a_person_decides_where_a_verifier_is_in_error() -> None:
     assert success(None, (), [failed, *people([True])]).value == 1
 
 
-REASONS = "SELECT kind, object, sentence, step_index FROM reason_rows ORDER BY rank_in_run"
 STEPS = [
     {"trajectory_id": "t1", "step_index": i, "kind": kind, "span_id": span, "tool_name": "pay"}
     for i, (kind, span) in enumerate([("thought", "a"), ("tool_call", "a"), ("tool_call", "b")])
@@ -69,43 +84,67 @@ def step(source: str = "human:ann", **columns: object) -> Row:
     return {"trajectory_id": "t1", "subject": "step", "value": 0.0, "source": source, **columns}
 
 
+LABELED: list[tuple[list[Row], tuple[str, str | None, str, int | None]]] = [
+    ([step(span_id="b", tag="looped")], ("person", "looped", "ann says: looped", 2)),
+    ([step(span_id="a", step_index=0)], ("person", None, "ann says: this step failed", 0)),
+    ([step(span_id="a", step_index=7)], ("person", None, "ann says: this step failed", 1)),
+    ([step(step_index=2)], ("person", None, "ann says: this step failed", 2)),
+    ([step(span_id="c", evidence="no")], ("person", None, "ann says: no", None)),
+    (
+        [step("lint", span_id="b", evidence="bad")],
+        ("check", "lint", "check failed: lint: bad", 2),
+    ),
+    (
+        [
+            verdict("human:ann", value=0.0, tag="slow"),
+            step(span_id="b", tag="slow", evidence="x"),
+        ],
+        ("person", "slow", "ann says: x", 2),
+    ),
+    (
+        [verdict("human:ann", value=0.0, tag="a"), step("human:bob", span_id="b", tag="b")],
+        ("person", "b", "bob says: b", 2),
+    ),
+    (
+        [step(span_id="b", tag="\x1b[2J<b>\n", evidence=None)],
+        ("person", "[2J<b>", "ann says: [2J<b>", 2),
+    ),
+]
+"""Labels of a failed run, and its first reason."""
+
+
+def of(run: str, row: Row) -> Row:
+    """Return a row of the run `t1` as one of another run."""
+    return {**row, "trajectory_id": run}
+
+
+@pytest.fixture(scope="module")
+def first_reasons() -> dict[str, tuple[Any, ...]]:
+    """The first reason of each run, which are the cases of LABELED."""
+    runs = {f"t{number}": labels for number, (labels, _) in enumerate(LABELED)}
+    con = connection(
+        [of(run, each) for run in runs for each in STEPS],
+        [trajectory(run, outcome="failure") for run in runs],
+        [of(run, each) for run, labels in runs.items() for each in labels],
+    )
+    reasons = (
+        "SELECT trajectory_id, kind, object, sentence, step_index FROM reason_rows "
+        "WHERE rank_in_run = 1"
+    )
+    with scored(con, specification("version: 1"), until="run_reasons") as con:
+        return {run: tuple(first) for run, *first in con.sql(reasons).fetchall()}
+
+
 @pytest.mark.parametrize(
-    ("labels", "first"),
-    [
-        ([step(span_id="b", tag="looped")], ("person", "looped", "ann says: looped", 2)),
-        ([step(span_id="a", step_index=0)], ("person", None, "ann says: this step failed", 0)),
-        ([step(span_id="a", step_index=7)], ("person", None, "ann says: this step failed", 1)),
-        ([step(step_index=2)], ("person", None, "ann says: this step failed", 2)),
-        ([step(span_id="c", evidence="no")], ("person", None, "ann says: no", None)),
-        (
-            [step("lint", span_id="b", evidence="bad")],
-            ("check", "lint", "check failed: lint: bad", 2),
-        ),
-        (
-            [
-                verdict("human:ann", value=0.0, tag="slow"),
-                step(span_id="b", tag="slow", evidence="x"),
-            ],
-            ("person", "slow", "ann says: x", 2),
-        ),
-        (
-            [verdict("human:ann", value=0.0, tag="a"), step("human:bob", span_id="b", tag="b")],
-            ("person", "b", "bob says: b", 2),
-        ),
-        (
-            [step(span_id="b", tag="\x1b[2J<b>\n", evidence=None)],
-            ("person", "[2J<b>", "ann says: [2J<b>", 2),
-        ),
-    ],
-)  # fmt: skip
+    ("case", "first"),
+    [(number, first) for number, (_, first) in enumerate(LABELED)],
+    ids=[f"labels{number}-first{number}" for number in range(len(LABELED))],
+)
 def test_a_labeled_step_is_the_first_reason(
-    labels: list[Row], first: tuple[str, str | None, str, int | None]
+    first_reasons: dict[str, tuple[Any, ...]], case: int, first: tuple[Any, ...]
 ) -> None:
     """It is found by its span, wherever that stands now, and says what the person says."""
-    run = trajectory("t1", outcome="failure")
-    con = connection(STEPS, [run], labels)
-    with scored(con, specification("version: 1"), until="run_reasons") as con:
-        assert con.sql(REASONS).fetchall()[0] == first
+    assert first_reasons[f"t{case}"] == first
 
 
 def test_a_labeled_step_moves_no_score() -> None:
