@@ -21,7 +21,6 @@ from tests.headers import bare, columns_of, header, parameters_used, relations_r
 from tests.queries.traces import (
     agent,
     capture,
-    captures,
     land,
     message,
     model,
@@ -51,20 +50,26 @@ CALLS = (
 def exported(lake: Lake, trace: str | None = None) -> list[Row]:
     """Return the documents of a lake."""
     out = io.StringIO()
-    build(lake)
     write_atif(lake, trace, out, lambda _: None)
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
-@pytest.mark.parametrize("name", QUERIES.paths)
-def test_header_is_true(tmp_path: Path, name: str) -> None:
-    """It names what is read, the parameters, the columns with their types and a total order."""
-    lake = Lake.create(tmp_path / "lake")
-    land(lake, capture(captures()[0]), capture(captures()[-1]))
+@pytest.fixture(scope="module")
+def frameworks(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """A lake with captured traces of several dialects, whose calls tell their arguments."""
+    lake = Lake.create(tmp_path_factory.mktemp("frameworks") / "lake")
+    wanted = ("langgraph_openinference", "pydantic-ai_v5__toolerror", "vercel-ai_v7_otel__halluc")
+    land(lake, *map(capture, wanted))
     build(lake)
+    return lake
+
+
+@pytest.mark.parametrize("name", QUERIES.paths)
+def test_header_is_true(frameworks: Lake, name: str) -> None:
+    """It names what is read, the parameters, the columns with their types and a total order."""
     sql = QUERIES.text(name)
     found = header(sql)
-    with connect(lake) as con:
+    with connect(frameworks) as con:
         answer = con.sql(bare(sql), params={"trace_id": None})
         rows, names = answer.fetchall(), answer.columns
         assert found.columns == columns_of(answer)
@@ -91,12 +96,13 @@ def test_a_run_comes_back_with_the_same_steps(tmp_path: Path) -> None:
         tmp_path / "first",
         written_lines(tmp_path, [plain(), document(*steps, session="other")], "in.jsonl"),
     )
+    counts = lake_counts(first)
     documents = exported(first.lake)
     second = imported(tmp_path / "second", written_lines(tmp_path, documents, "out.jsonl"))
 
     assert second.notes == []
     assert second.imported.ignored == {}
-    assert lake_counts(second) == lake_counts(first)
+    assert lake_counts(second) == counts
     assert second.rows(CALLS) == first.rows(CALLS)
     assert second.rows(f"{OF_MODELS}ORDER BY ALL") == first.rows(f"{OF_MODELS}ORDER BY ALL")
     facts = (
@@ -107,14 +113,11 @@ def test_a_run_comes_back_with_the_same_steps(tmp_path: Path) -> None:
     assert second.rows(facts) == first.rows(facts)
 
 
-def test_runs_of_frameworks_come_back_with_their_calls(tmp_path: Path) -> None:
-    """Captured traces of several dialects, whose calls tell their arguments."""
-    lake = Lake.create(tmp_path / "lake")
-    wanted = ("langgraph_openinference", "pydantic-ai_v5__toolerror", "vercel-ai_v7_otel__halluc")
-    land(lake, *map(capture, wanted))
-    documents = exported(lake)
-    back = imported(tmp_path / "back", written_lines(tmp_path, documents))
-    with connect(lake) as con:
+def test_runs_of_frameworks_come_back_with_their_calls(frameworks: Lake, tmp_path: Path) -> None:
+    """Each with its arguments, its result and its status."""
+    documents = exported(frameworks)
+    back = imported(tmp_path, written_lines(tmp_path, documents))
+    with connect(frameworks) as con:
         assert back.rows(CALLS) == con.sql(CALLS).fetchall()
     assert {each["schema_version"] for each in documents} == {VERSION}
     assert [each["step_id"] for each in documents[0]["steps"]] == [
@@ -122,10 +125,13 @@ def test_runs_of_frameworks_come_back_with_their_calls(tmp_path: Path) -> None:
     ]
 
 
-def test_a_run_that_was_called_is_inside_its_caller(tmp_path: Path) -> None:
-    """The result of the call refers to it, and `--trace` chooses both."""
-    lake = Lake.create(tmp_path / "lake")
-    spans = [
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """A lake with a run of a task, one that calls another, and one without steps."""
+    folder = tmp_path_factory.mktemp("several")
+    record = {"task_id": "t1", "trial": 2, "success": True, "messages": [{"role": "user"}]}
+    record["messages"] = [{"role": "user", "content": "Go."}, {"role": "ai", "content": "Done."}]
+    called = [
         agent(1, agent_name="manager"),
         model(2, 1, at=1, said=[message("assistant", request("ask", "c1"))]),
         tool(3, 1, at=2, ms=30, tool_name="ask", gen_ai__tool__call__id="c1"),
@@ -133,8 +139,15 @@ def test_a_run_that_was_called_is_inside_its_caller(tmp_path: Path) -> None:
         model(5, 4, at=6, said=[message("assistant", "Mine.")]),
         model(6, 1, at=40, said=[message("assistant", "Done.")]),
     ]
-    land(lake, request_of(spans))
-    (found,) = exported(lake, f"{1:032X}")
+    lake = imported(folder, written_lines(folder, [record])).lake
+    land(lake, request_of(called), request_of([agent(1, trace=3, agent_name="idle")]))
+    build(lake)
+    return lake
+
+
+def test_a_run_that_was_called_is_inside_its_caller(several: Lake) -> None:
+    """The result of the call refers to it, and `--trace` chooses both."""
+    (found,) = exported(several, f"{1:032X}")
     (inner,) = found["subagent_trajectories"]
     references = [
         each["subagent_trajectory_ref"][0]["trajectory_id"]
@@ -143,18 +156,16 @@ def test_a_run_that_was_called_is_inside_its_caller(tmp_path: Path) -> None:
     ]
     assert (found["agent"]["name"], inner["agent"]["name"]) == ("manager", "helper")
     assert references == [inner["trajectory_id"]]
-    assert exported(lake, f"{2:032x}") == []
+    assert exported(several, f"{2:032x}") == []
 
 
-def test_facts_of_a_task_are_extra(tmp_path: Path) -> None:
+def test_facts_of_a_task_are_extra(several: Lake) -> None:
     """Who trains on runs needs to know which succeeded."""
-    record = {"task_id": "t1", "trial": 2, "success": True, "messages": [{"role": "user"}]}
-    record["messages"] = [{"role": "user", "content": "Go."}, {"role": "ai", "content": "Done."}]
-    found = imported(tmp_path, written_lines(tmp_path, [record]))
-    (only,) = exported(found.lake)
+    task, other = sorted(exported(several), key=lambda each: "subagent_trajectories" in each)
     facts = {"task_id": "t1", "trial": 2, "outcome": "success"}
-    assert only["extra"] == {"tracegrade": facts}
-    assert "timestamp" not in only["steps"][0]  # the log had none
+    assert task["extra"] == {"tracegrade": facts}
+    assert "timestamp" not in task["steps"][0]  # the log had none
+    assert "subagent_trajectories" in other
 
 
 def test_the_command_writes_a_file_and_counts(tmp_path: Path) -> None:
@@ -172,13 +183,10 @@ def test_the_command_writes_a_file_and_counts(tmp_path: Path) -> None:
     assert "--to atif writes runs" in refused.stderr
 
 
-def test_a_run_without_steps_is_left_out(tmp_path: Path) -> None:
+def test_a_run_without_steps_is_left_out(several: Lake) -> None:
     """ATIF wants at least one step."""
-    lake = Lake.create(tmp_path / "lake")
-    land(lake, request_of([agent(1, agent_name="idle")]))
-    build(lake)
     notes: list[str] = []
     out = io.StringIO()
-    assert write_atif(lake, None, out, notes.append) == 0
+    assert write_atif(several, f"{3:032x}", out, notes.append) == 0
     assert out.getvalue() == ""
     assert notes == ["runs without any step, which ATIF cannot hold, are left out: 1"]
