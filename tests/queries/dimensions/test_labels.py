@@ -51,7 +51,7 @@ ORDERED = ("outside", "tool", "resource", "root")
 
 def with_release(places: Sequence[str], trace: int) -> bytes:
     """Return a run whose release is said in these places."""
-    said = {place: {"app__release": place} for place in places}
+    said: dict[str, dict[str, Any]] = {place: {"app__release": place} for place in places}
     spans = [
         agent(1, trace=trace, **said.get("root", {})),
         tool(3, 1, trace=trace, tool_name="look", **said.get("tool", {})),

@@ -1,10 +1,11 @@
 """A task may expect that an agent is called as a tool, or that it is handed over to."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
+import duckdb
 import pytest
-from tests.scoring.build import call, connection, scored, scores, specification, trajectory
+from tests.scoring.build import Row, call, connection, scored, scores, specification, trajectory
 
 TASK = """
 {tools}
@@ -12,6 +13,14 @@ tasks:
   t:
     expected: [{{tool: {expected}}}, {{tool: pay}}]
 """
+
+
+def scored_runs(
+    steps: Sequence[Row], runs: Sequence[Row], expected: str, tools: str = ""
+) -> duckdb.DuckDBPyConnection:
+    """Return the scores of tools that runs have by a file whose task expects a call."""
+    spec = specification(TASK.format(expected=expected, tools=tools))
+    return scored(connection(steps, runs), spec, until="tool_correctness")
 
 
 def handed_over(tool_name: str | None, arguments: str | None = "{}") -> list[dict[str, Any]]:
@@ -22,8 +31,7 @@ def handed_over(tool_name: str | None, arguments: str | None = "{}") -> list[dic
 
 def correctness(steps: list[dict[str, Any]], expected: str, tools: str = "") -> float | None:
     """Return the tool correctness of the run."""
-    text = TASK.format(expected=expected, tools=tools)
-    con = scored(connection(steps, [trajectory("t1", task_id="t")]), specification(text))
+    con = scored_runs(steps, [trajectory("t1", task_id="t")], expected, tools)
     return scores(con)["tool_correctness"].value
 
 
@@ -51,10 +59,9 @@ def test_hand_off_to_another_agent_is_none() -> None:
 def test_hand_off_that_the_file_declares_is_none() -> None:
     """The task file is right, and the reason says what to declare."""
     steps = handed_over("transfer_to_billing")
-    text = TASK.format(
-        expected="transfer_to_billing", tools="tools: {transfer_to_billing: {kind: handoff}}"
-    )
-    con = scored(connection(steps, [trajectory("t1", task_id="t")]), specification(text))
+    declared = "tools: {transfer_to_billing: {kind: handoff}}"
+    run = trajectory("t1", task_id="t")
+    con = scored_runs(steps, [run], "transfer_to_billing", declared)
 
     assert scores(con)["tool_correctness"].value == 0.5
     reasons = con.sql("SELECT reason FROM decision_rows WHERE missed").fetchall()
@@ -75,10 +82,8 @@ def test_hand_off_that_no_task_expects_stays_one() -> None:
 def test_agent_called_as_a_tool_is_a_call(tools: str) -> None:
     """The call that started the sub-agent counts, before those that the sub-agent made."""
     steps = [call("t1", 0, "billing"), call("t2", 0, "pay")]
-    child: Mapping[str, Any] = trajectory("t2", parent_trajectory_id="t1", parent_step=0)
-    text = TASK.format(expected="billing", tools=tools)
-    runs = [trajectory("t1", task_id="t"), dict(child)]
-    con = scored(connection(steps, runs), specification(text))
+    child = trajectory("t2", parent_trajectory_id="t1", parent_step=0)
+    con = scored_runs(steps, [trajectory("t1", task_id="t"), child], "billing", tools)
 
     assert scores(con)["tool_correctness"].value == 1
     calls = con.sql("SELECT tool_name FROM calls ORDER BY call_index").fetchall()
@@ -92,7 +97,7 @@ def test_agent_that_no_task_expects_is_a_hand_off() -> None:
         trajectory("t1", task_id="t"),
         trajectory("t2", parent_trajectory_id="t1", parent_step=0),
     ]
-    con = scored(connection(steps, runs), specification(TASK.format(expected="pay", tools="")))
+    con = scored_runs(steps, runs, "pay")
 
     calls = con.sql("SELECT tool_name FROM calls").fetchall()
     assert calls == [("pay",)]

@@ -31,7 +31,7 @@ def attempt(
     steps: list[Any] = [call("t1", i, name, arguments=ONE) for i, name in enumerate(made)]
     run = trajectory("t1", task_id="t", offered_tools=offers if offered else None)
     spec = specification(EXPECTS.format(tool=tool, tools=tools, more=more))
-    return scored(connection(steps, [run]), spec)
+    return scored(connection(steps, [run]), spec, until="tool_correctness")
 
 
 def correctness(con: duckdb.DuckDBPyConnection) -> float | None:
