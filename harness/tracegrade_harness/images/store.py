@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.images.digests import blob_path
 from tracegrade_harness.images.settings import ImageSettings, settings_of
+from tracegrade_harness.images.source import ImageSource
 from tracegrade_harness.images.unpack import ROOT, unpack
 from tracegrade_harness.parts.folders.folders import explained, removed
 
@@ -24,20 +25,28 @@ class StoredImage(NamedTuple):
     settings: ImageSettings
 
 
-def stored_image(source: Path, digest: str, frozen: Path) -> StoredImage:
+def is_stored(digest: str, frozen: Path) -> bool:
+    """Return whether the store in a folder of frozen environments has an image."""
+    return _home(digest, frozen).exists()
+
+
+def _home(digest: str, frozen: Path) -> Path:
+    return frozen / IMAGES / f"{_VERSION}-{Path(blob_path(digest)).name}"
+
+
+def stored_image(source: ImageSource, frozen: Path) -> StoredImage:
     """Return an image of the store, unpacked now if it is not there yet.
 
     Args:
-        source: The image's archive, which is not read if the store has the image.
-        digest: The digest of the image.
+        source: The image's source, which is not asked if the store has the image.
         frozen: Folder of frozen environments.
 
     Raises:
         EnvironmentFailed: It is refused, or the store cannot be read or written.
     """
-    home = frozen / IMAGES / f"{_VERSION}-{Path(blob_path(digest)).name}"
+    home = _home(source.digest, frozen)
     if not home.exists():
-        _build(source, digest, home)
+        _build(source, home)
     try:
         settings = ImageSettings.model_validate_json((home / _SETTINGS).read_bytes())
     except (OSError, ValueError) as error:
@@ -46,13 +55,14 @@ def stored_image(source: Path, digest: str, frozen: Path) -> StoredImage:
     return StoredImage(home / ROOT, settings)
 
 
-def _build(source: Path, digest: str, home: Path) -> None:
+def _build(source: ImageSource, home: Path) -> None:
     """Unpack under a temporary name, so that no partial image remains."""
     with explained(home):
         home.parent.mkdir(parents=True, exist_ok=True)
         building = Path(tempfile.mkdtemp(prefix="building-", dir=home.parent))
     try:
-        settings = settings_of(unpack(source, digest, building), building / ROOT)
+        with source.archive(building) as (archive, digest):
+            settings = settings_of(unpack(archive, digest, building), building / ROOT)
         with explained(home):
             (building / _SETTINGS).write_text(settings.model_dump_json())
             if not home.exists():  # else another harness was quicker

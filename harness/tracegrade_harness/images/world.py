@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.images.settings import ImageSettings
+from tracegrade_harness.images.source import ImageSource
 from tracegrade_harness.images.store import StoredImage, stored_image
 from tracegrade_harness.parts.folders.folders import make_own, removed
 from tracegrade_harness.parts.folders.walk import folder_at
@@ -33,16 +34,14 @@ class ImageWorld(NamedTuple):
 class ImageTemplate:
     """The image of an environment, which all of its trials share."""
 
-    def __init__(self, source: Path, digest: str, mounts: Mapping[str, PurePosixPath]) -> None:
-        """Take the image's archive.
+    def __init__(self, source: ImageSource, mounts: Mapping[str, PurePosixPath]) -> None:
+        """Take the image's source.
 
         Args:
-            source: The archive.
-            digest: The image's digest.
+            source: The place that the image comes from.
             mounts: Absolute paths in the image, and parts' paths below the trial's folder.
         """
         self._source = source
-        self._digest = digest
         self._mounts = mounts
         self._stored: StoredImage | None = None
 
@@ -52,7 +51,7 @@ class ImageTemplate:
         Raises:
             EnvironmentFailed: The image is refused, or could not be written.
         """
-        self._stored = stored_image(self._source, self._digest, frozen)
+        self._stored = stored_image(self._source, frozen)
 
     @property
     def stored(self) -> StoredImage:
@@ -62,7 +61,7 @@ class ImageTemplate:
             EnvironmentFailed: `freeze` was not called.
         """
         if self._stored is None:
-            msg = f"image '{self._source}' is not unpacked yet; freeze its environment first"
+            msg = f"image '{self._source.title}' is not unpacked yet; freeze its environment first"
             raise EnvironmentFailed(msg)
         return self._stored
 
@@ -77,8 +76,8 @@ class ImageTemplate:
             with folder_at(self.stored.root, at):
                 return self.stored.root / at
         except OSError as error:
-            msg = f"the image '{self._source}' has no folder '{path}' without links on its path; "
-            raise EnvironmentFailed(msg + "name another in 'inside'") from error
+            msg = f"the image '{self._source.title}' has no folder '{path}' without links on its "
+            raise EnvironmentFailed(msg + "path; name another in 'inside'") from error
 
     def open(self, trial: Path) -> "OpenedImage":
         """Return a fresh root file system for a trial.

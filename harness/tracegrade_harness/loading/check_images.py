@@ -12,7 +12,7 @@ from tracegrade_queries.files.yaml_source import KeyPath, Problem, SourceFile
 
 def check_image(at: At, environment: ReadableEnvironment) -> Iterator[Problem]:
     """Yield problems of an environment's image, and of its MCP servers."""
-    if environment.image is not None:
+    if environment.image is not None and environment.image.path is not None:
         image = at._replace(path=at.below("image"))
         name = environment.image.path
         if fault := paths.source_fault(name):

@@ -5,6 +5,9 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from tracegrade_harness.errors import EnvironmentFailed
+from tracegrade_harness.images.client import why_no_client
+from tracegrade_harness.images.source import ArchivedImage, ImageSource, NamedImage
+from tracegrade_harness.images.store import is_stored
 from tracegrade_harness.images.world import ImageTemplate
 from tracegrade_harness.parts.kind import Around
 from tracegrade_harness.parts.kind_faults import code_of
@@ -13,7 +16,7 @@ from tracegrade_harness.parts.part import Part
 from tracegrade_harness.parts.part_paths import part_paths
 from tracegrade_harness.parts.registry import declared_in, part_kinds, paths_in
 from tracegrade_harness.suite import paths
-from tracegrade_harness.suite.model import Environment
+from tracegrade_harness.suite.model import Environment, Image
 
 _TEMPLATE_VERSION = 1
 """Increased when templates are built, or states read, in a new way."""
@@ -40,8 +43,13 @@ def image_of(declared: Environment, suite_folder: Path) -> ImageTemplate | None:
         for each in declared_in(declared)
         if getattr(each.declared, "inside", None) is not None
     }
-    source = paths.source(suite_folder, declared.image.path)
-    return ImageTemplate(source, declared.image.digest, mounts)
+    return ImageTemplate(_source_of(declared.image, suite_folder), mounts)
+
+
+def _source_of(image: Image, suite_folder: Path) -> ImageSource:
+    if image.name is not None:
+        return NamedImage(image.name)
+    return ArchivedImage(paths.source(suite_folder, image.path or ""), image.digest or "")
 
 
 def declared_parts(
@@ -68,11 +76,14 @@ def missing(declared: Environment, folder: Path | None = None) -> str | None:
 
     Args:
         declared: The environment in the suite.
-        folder: An existing folder on the file system of the trials' folders; without it, overlays
-            are not checked.
+        folder: The folder of frozen environments, on the file system of the trials' folders;
+            without it, neither overlays nor a client for an image are looked for.
     """
     parts = ((kind, declared.parts.get(name, {})) for name, kind in part_kinds().items())
     reasons = [kind.missing(some, folder) for kind, some in parts if some]
     if declared.image is not None and folder is not None and (reason := why_no_mount(folder)):
         reasons.append(f"an image needs overlays: {reason}")
+    name = declared.image.name if declared.image is not None else None
+    if name is not None and folder is not None and not is_stored(NamedImage(name).digest, folder):
+        reasons.append(why_no_client(name))
     return ", ".join(filter(None, reasons)) or None

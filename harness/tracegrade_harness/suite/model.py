@@ -4,10 +4,11 @@ Kinds of parts add their keys in their own folders; `loading/model.py` makes the
 files.
 """
 
+import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from tracegrade_harness.suite.defaults import Defaults, Network
 from tracegrade_harness.suite.limits import TrialLimits
@@ -16,6 +17,9 @@ from tracegrade_harness.suite.records import Record
 from tracegrade_harness.suite.strict import Command, Glob, Name, Strict
 from tracegrade_harness.suite.upstreams import Upstream
 
+_DIGEST = "^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$"
+_IMAGE_NAME = re.compile(r"[a-z0-9][\w.:/-]{0,254}@sha256:[0-9a-f]{64}", re.ASCII)
+"""Does not begin like an option of a client."""
 Point = Literal["early", "mid", "late"]
 Mode = Literal["live", "mocked"]
 ModelSource = Literal["replay", "live", "replay-then-live"]
@@ -95,14 +99,38 @@ class McpServer(Strict):
     """Files and folders that the server may read, as for an agent's `read`."""
 
 
+def _with_a_digest(name: str) -> str:
+    if _IMAGE_NAME.fullmatch(name) is None:
+        has_digest = "@" in name
+        fact = "is not a name with a digest" if has_digest else "has no digest"
+        msg = f"'{name}' {fact}, so it may be another image tomorrow; give NAME@sha256: and 64 "
+        raise ValueError(msg + "digits, as `docker images --digests` prints them")
+    return name
+
+
 class Image(Strict):
     """A container image, whose content is the root file system of each trial."""
 
-    path: Name
+    path: Name | None = None
     """An OCI layout, as a folder or a tar archive, or an archive of `docker save` or `podman
     save`; relative to the suite."""
-    digest: Annotated[str, Field(pattern="^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$")]
-    """The digest of the image's manifest or configuration (its id); any other image is refused."""
+    digest: Annotated[str, Field(pattern=_DIGEST)] | None = None
+    """With `path`: the digest of the image's manifest or configuration (its id); any other image
+    is refused."""
+    name: Annotated[str, AfterValidator(_with_a_digest)] | None = None
+    """Instead of `path`: NAME@sha256:… of an image that Docker or podman has; its client saves it
+    once."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if self.name is not None and (self.path, self.digest) != (None, None):
+            msg = "name is given, which has its own digest, and path or digest as well; remove one"
+            raise ValueError(msg)
+        if self.name is None and (self.path is None or self.digest is None):
+            missing = "digest" if self.path is not None else "path"
+            msg = f"{missing} is missing; give path and digest, or name"
+            raise ValueError(msg)
+        return self
 
 
 class Environment(Strict):

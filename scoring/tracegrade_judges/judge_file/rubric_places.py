@@ -13,7 +13,7 @@ ANSWER_PARTS: Final[Mapping[str, str]] = {
     "reference": "The right answer",
     "answer": "The agent's answer",
 }
-"""RubricPlaces of a rubric for answers, and the headings of what they name."""
+"""Places of a rubric for answers, and headings of the texts that they name."""
 
 
 class RubricPlaces(NamedTuple):

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.harness.images.making import entry, layer, layout, link
+from tests.harness.images.making import archived, entry, layer, layout, link
+from tests.harness.images.test_client import NAME, client
 from tests.harness.overlays import as_nobody, mounts, ran, why_not
 from tests.harness.parts.http.bank import bank_beside
 from tests.harness.trial.agents import HarnessRun
@@ -150,3 +151,24 @@ def test_an_agent_in_an_image_is_run_killed_restored_and_scored(
     scored = suite.score().query("SELECT kill_point, value FROM verdicts WHERE value IS NOT NULL")
     assert scored
     assert os.listdir(other_folder / "image/blobs") == ["sha256"]
+
+
+@pytest.mark.slow
+def test_an_agent_runs_in_an_image_that_a_client_saves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The harness saves it at the first run, and needs no client at the second."""
+    folder = client(tmp_path / "bin", id=image_in(tmp_path / "image"))
+    archived(tmp_path / "image", folder / "archive")
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    suite = suite_in(tmp_path, image={"name": NAME})
+    words = command(suite, "--sandbox", "bwrap")
+
+    first = ran(words)
+    asked = (folder / "calls").read_text().splitlines()
+    again = ran(words)
+
+    assert (first.returncode, again.returncode) == (0, 0), first.stderr + again.stderr
+    assert {row["status"] for row in suite.rows} == {"done"}
+    assert len(asked) == 2
+    assert (folder / "calls").read_text().splitlines() == asked
