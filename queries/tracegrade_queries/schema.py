@@ -335,7 +335,9 @@ TRAJECTORIES: Final = Table(
             "started it again after errors (`tracegrade.retries`). stopped_for_tools: no "
             "span is an agent's, and its last model call stopped to call tools, and the "
             "trace holds nothing about these. mixed_release: a source of the release in the "
-            "mapping file has several values; that of the root counts.",
+            "mapping file has several values; that of the root counts. compacted: a span of "
+            "the run says that the history was summarized (`gen_ai.conversation.compacted`). "
+            "content_elsewhere: messages were uploaded, and spans hold references to them.",
         ),
         Column(
             "open_calls",

@@ -116,6 +116,10 @@ SELECT
     -- Microsoft's Agent Framework: several agents working together, under another name than
     -- `invoke_workflow`.
     WHEN name = 'workflow.run' THEN 'agent'
+    -- LiveKit's conversation since 1.8: each turn below it is a run.
+    WHEN
+      name = 'agent_session' AND attributes['gen_ai.operation.name'] = 'invoke_workflow'
+      THEN 'other'
     WHEN attributes['koog.planner.plan.output'] IS NOT NULL THEN 'plan'
     -- Nodes and strategies of Koog.
     WHEN

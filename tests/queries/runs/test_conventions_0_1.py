@@ -58,3 +58,20 @@ def test_operations_around_calls_are_not_steps() -> Scene:
     ]
 
     assert story(lake) == ["tool_call load_skill ok", "tool_call shell error", "answer It is 22C."]
+    (run,) = rows(lake, "SELECT flags FROM trajectories")
+    assert run["flags"][0] == "compacted"
+
+
+@built_together
+def test_references_to_uploaded_messages_flag_the_run() -> Scene:
+    """The hook for uploads replaces messages with the addresses of files."""
+    uploaded: dict[str, Any] = {
+        "gen_ai__input__messages_ref": "gs://b/1_inputs.json",
+        "gen_ai__output__messages_ref": "gs://b/1_outputs.json",
+    }
+    lake = yield [agent(1), model(2, 1, at=1, gen_ai__request__model="m", **uploaded)]
+
+    (run,) = rows(lake, "SELECT flags, final_answer, llm_call_count FROM trajectories")
+    assert "content_elsewhere" in run["flags"]
+    assert run["final_answer"] is None
+    assert run["llm_call_count"] == 1

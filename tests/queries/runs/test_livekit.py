@@ -93,3 +93,38 @@ def test_names_that_mark_content_are_read() -> Scene:
     lake = yield _session("pii__")
     assert story(lake) == TOLD
     assert _runs(lake) == EXPECTED
+
+
+@built_together
+def test_session_is_no_run_although_it_is_a_workflow() -> Scene:
+    """Since 1.8 spans follow the GenAI conventions as well, and name tools and calls twice."""
+    workflow = {"key": "gen_ai.operation.name", "value": {"stringValue": "invoke_workflow"}}
+    first, *others = _session("pii__")
+    call = [{"type": "tool_call", "id": "c1", "name": "get_weather", "arguments": {"city": "x"}}]
+    requested = [{"role": "assistant", "parts": call, "finish_reason": "tool_call"}]
+    standard = {
+        "llm_node": {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.request.model": "m",
+            "gen_ai.output.messages": json.dumps(requested),
+        },
+        "function_tool": {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": "get_weather",
+            "gen_ai.tool.call.id": "c1",
+            "gen_ai.tool.call.arguments": '{"city": "x"}',
+            "gen_ai.tool.call.result": "sun",
+        },
+    }
+    seen: set[str] = set()
+    for each in others:
+        if each["name"] in standard and each["name"] not in seen:  # the first of each
+            seen.add(each["name"])
+            each["attributes"] += [
+                {"key": key, "value": {"stringValue": text}}
+                for key, text in standard[each["name"]].items()
+            ]
+    lake = yield [first | {"attributes": [*first["attributes"], workflow]}, *others]
+
+    assert story(lake) == TOLD
+    assert _runs(lake) == EXPECTED

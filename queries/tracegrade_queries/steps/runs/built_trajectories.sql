@@ -26,6 +26,7 @@
 --   runs_stopped_for_tools
 --   open_calls
 --   resumed_calls
+--   span_marks
 -- Columns:
 --   as the table trajectories
 -- Order:
@@ -45,6 +46,16 @@ WITH members AS (
   FROM operation_runs
   INNER JOIN run_ids USING (run)
   INNER JOIN operations USING (key)
+),
+
+marks AS (
+  SELECT
+    operation_runs.run,
+    bool_or(span_marks.is_compacted) AS is_compacted,
+    bool_or(span_marks.is_elsewhere) AS is_elsewhere
+  FROM span_marks
+  INNER JOIN operation_runs USING (key)
+  GROUP BY operation_runs.run
 ),
 
 gathered AS (
@@ -285,7 +296,9 @@ SELECT
   bucket_traces.received_ns AS trace_received_ns,
   bucket_traces.imported,
   gathered.kill_point,
-  if(gathered.dropped, ['dropped_attributes'], [])
+  if(marks.is_compacted, ['compacted'], [])
+  || if(marks.is_elsewhere, ['content_elsewhere'], [])
+  || if(gathered.dropped, ['dropped_attributes'], [])
   || if(roots.failed AND roots.limited, ['limit_reached'], [])
   || if(gathered.retried, ['retried'], [])
   || if(runs_stopped_for_tools.run IS NULL, [], ['stopped_for_tools'])
@@ -319,6 +332,7 @@ LEFT JOIN calling_runs USING (run)
 LEFT JOIN runs_stopped_for_tools USING (run)
 LEFT JOIN open_calls USING (run)
 LEFT JOIN resumed_calls USING (run)
+LEFT JOIN marks USING (run)
 LEFT JOIN run_labels USING (run)
 -- A lone workflow span, without anything below it, is not a run of an agent.
 WHERE
