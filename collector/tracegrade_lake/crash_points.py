@@ -50,10 +50,12 @@ ERASING = (
 )
 """The points `lake delete` passes, in order."""
 
-SCORING = ("scores_staged", "rows_left_out", "scores_committed", "replaced_removed")
+SCORING = (
+    *("scores_staged", "rows_left_out", "rows_joined", "scores_committed", "replaced_removed"),
+)
 """The points `score` passes, in order: after each bucket, once the files that hold older rows of
-its traces are rewritten, after each table, then each time that the files are removed which earlier
-runs replaced in a table.
+its traces are rewritten, before each table's commit, after it, then each time that the files are
+removed which earlier runs replaced in a table.
 """
 
 POINTS = (*RECEIVING, *LANDING)

@@ -22,6 +22,7 @@ from tracegrade_lake.maintenance.row_removal import PATIENCE_SECS, stage_others
 from tracegrade_lake.maintenance.row_selection import count_rows, rows_of_traces
 from tracegrade_queries.engine.bucket_work import Bucket, Outcome, together
 from tracegrade_queries.engine.executor import SLOT_LIMITS, Executor
+from tracegrade_queries.engine.joining import discard, join_small
 from tracegrade_queries.engine.layers import table_named
 from tracegrade_queries.engine.pinned import PinnedLake, among
 from tracegrade_queries.engine.relations import table as table_of_rows
@@ -45,7 +46,7 @@ class Replaced(NamedTuple):
     removed: Sequence[str]
     """Paths of those that held rows of the traces."""
     added: Sequence[StagedFile]
-    """Files that hold the other rows."""
+    """Files that hold their other rows, and the new rows."""
 
 
 NOTHING_REPLACED: Final = Replaced((), ())
@@ -148,24 +149,36 @@ class Replacement:
             transactions: To note in the same commit.
             follows: As for `Lake.put_files`.
 
+        Returns:
+            The changes; small files of a date are joined.
+
         Raises:
             FilesReplaced: Others replaced its files again and again.
         """
         backoff = Backoff(PATIENCE_SECS)
         while True:
             found = self._replaced(table)
-            files = [*new, *found.added]
-            if not (files or found.removed or transactions):
-                return found
+            joined = join_small(self._lake, table, [*new, *found.added])
+            reach("rows_joined")
+            done = Replaced(found.removed, joined.files)
+            if not (done.added or done.removed or transactions):
+                return done
             try:
                 self._lake.replace_files(
-                    table, found.removed, files, transactions, follows=follows, comes_again=True
+                    table,
+                    done.removed,
+                    done.added,
+                    transactions,
+                    follows=follows,
+                    comes_again=True,
                 )
             except FilesReplaced:
+                discard(self._lake, table, joined.made)
                 if not backoff.pause():
                     raise
                 continue
-            return found
+            discard(self._lake, table, joined.parts)
+            return done
 
     def _replaced(self, table: Table) -> Replaced:
         """Return the replacements for the table's current files."""

@@ -74,7 +74,7 @@ class ScoringCommit:
         replaced = self._leaving.commit(table, new, self._noting(), self._following(table))
         reach("scores_committed")
         others = [file for file in self._pinned(table) if file.path not in replaced.removed]
-        return _noted(table, others, [*new, *replaced.added])
+        return _noted(table, others, replaced.added)
 
     def _commit_torn(self, table: Table) -> list[ProcessedFile]:
         """Commit to a table that a run which was killed left as it must not be."""

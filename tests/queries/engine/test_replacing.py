@@ -9,13 +9,16 @@ from tests.queries.executors import InTheLake, Twice
 from tests.queries.traces import agent, land, request_of, rows, tool
 from tests.slow import slow_after
 
-from tracegrade_lake import Lake
+from tracegrade_lake import Lake, Table
 from tracegrade_lake.maintenance.compaction import CompactOptions, compact
+from tracegrade_lake.maintenance.replaced_files import replaced_files
+from tracegrade_lake.tables import rows_of
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine import replacing
 from tracegrade_queries.engine.executor import Executor, Threads
 from tracegrade_queries.engine.pinned import pin
 from tracegrade_queries.engine.replacing import Replacement
+from tracegrade_queries.engine.staged import stage_rows
 from tracegrade_queries.schema import BUILT_TRACES, STEPS, TRAJECTORIES
 
 BUILT = (STEPS, TRAJECTORIES, BUILT_TRACES)
@@ -47,6 +50,19 @@ def calls(lake: Lake, trace: int) -> int:
     return int(run["calls"])
 
 
+def holds(lake: Lake, path: str, trace: int) -> bool:
+    """Return whether a file has a step of a trace."""
+    with lake.open_parquet(STEPS.name, path) as parquet:
+        return f"{trace:032x}" in parquet.read(["trace_id"])["trace_id"].to_pylist()
+
+
+def staged(lake: Lake, table: Table) -> list[str]:
+    """Return the names of files that were staged for a table and are in no version of it."""
+    needed = {Path(file).name for file in lake.files(table.name)}
+    needed |= {Path(file.path).name for file in replaced_files(lake, table.name, keep_hours=0)}
+    return sorted({Path(file.path).name for file in lake.stored_files(table.name)} - needed)
+
+
 @pytest.mark.parametrize(
     "executor", slow_after(1, [Twice(), InTheLake()]), ids=lambda each: type(each).__name__
 )
@@ -61,6 +77,7 @@ def test_only_files_with_rows_of_the_traces_are_written_again(
     kept = {table: before[table] & set(day.files(table.name)) for table in BUILT}
 
     assert [len(before[table] - kept[table]) for table in BUILT] == [1, 1, 1]
+    assert [len(set(day.files(table.name)) - kept[table]) for table in BUILT] == [1, 1, 1]
     assert [calls(day, trace) for trace in (1, 2, 3, 11, 12, 13)] == [1, 2, 1, 0, 0, 0]
 
 
@@ -98,3 +115,30 @@ def test_a_commit_is_tried_again_where_it_was_too_late(
 
     left = rows(day, "SELECT trace_id FROM steps ORDER BY trace_id")
     assert [int(row["trace_id"], 16) for row in left] == [1, 3]
+    assert staged(day, STEPS) == []
+
+
+def test_new_rows_and_others_are_one_file_after_a_lost_race(
+    day: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first file was joined from a file that a compaction replaced, and is removed."""
+    traces = pa.table({"trace_id": [f"{2:032x}"]})
+    leaving = Replacement(day, traces, pin(day, [STEPS.name]))
+    leaving.share_out(Threads(1))
+    (old,) = [file for file in day.live_files(STEPS.name) if holds(day, file.path, 2)]
+    new = stage_rows(day, STEPS, rows_of(day, STEPS, [old]))
+    replaced, races = Lake.replace_files, list[int]()
+
+    def beaten(lake: Lake, *args: object, **options: object) -> None:
+        """Replace files after a compaction, the first time."""
+        if options.get("comes_again") and not races:
+            races.append(1)
+            compact(lake, CompactOptions(tables=(STEPS.name,), min_age_secs=0), lambda _: None)
+        replaced(lake, *args, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Lake, "replace_files", beaten)
+    leaving.commit(STEPS, new, {"leaving": 1})
+
+    assert [calls(day, trace) for trace in (1, 2, 3)] == [1, 1, 1]
+    assert len(day.files(STEPS.name)) == 1
+    assert staged(day, STEPS) == []
