@@ -231,7 +231,6 @@ def _why_no_kill(result: TrialResult, baseline: Baseline | None) -> tuple[Status
         reason = f"no_baseline: the undisturbed trial is '{result.status}'"
         why = f"{reason} ({result.reason})" if result.reason else reason
         return statuses.get(result.status, "error"), why
-    silent = (
-        "silent: no agent span reached the gate; start the agent with `tracegrade run --`, or, "
-    )
-    return "error", f"{silent}if it is not Python, put its tools behind the channel mcp or http"
+    silent = "silent: no agent span reached the gate; start the agent with `tracegrade run --` "
+    silent += "(in an image, install tracegrade there), or, if it is not Python, put its tools "
+    return "error", f"{silent}behind the channel mcp or http"

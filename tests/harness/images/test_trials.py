@@ -172,3 +172,22 @@ def test_an_agent_runs_in_an_image_that_a_client_saves(
     assert {row["status"] for row in suite.rows} == {"done"}
     assert len(asked) == 2
     assert (folder / "calls").read_text().splitlines() == asked
+
+
+@pytest.mark.slow
+def test_an_image_without_tracegrade_is_named_where_its_agent_sends_no_span(
+    other_folder: Path,
+) -> None:
+    """Its undisturbed trial is verified; kills need spans or another channel."""
+    suite = suite_in(other_folder)
+    content = yaml.safe_load(suite.suite.read_text())
+    content["agents"]["worker"]["channels"] = ["sdk"]
+    suite.suite.write_text(yaml.safe_dump(content))
+
+    ended = ran(command(suite, "--sandbox", "bwrap"))
+
+    assert ended.returncode == 3
+    rows = {row["kill_point"]: row for row in suite.rows}
+    assert (rows[None]["status"], rows[None]["success"]) == ("done", True)
+    assert {rows[point]["status"] for point in ("early", "mid", "late")} == {"error"}
+    assert "in an image, install tracegrade there" in rows["late"]["reason"]
