@@ -19,7 +19,7 @@ from tracegrade_harness.suite.suite_position import At
 from tracegrade_harness.suite.values import check_value, check_values_at
 from tracegrade_queries.files.yaml_source import Problem
 
-_OF_THE_KERNEL: Final = frozenset({"proc", "dev", "sys"})
+_NO_PARTS: Final = ((), ("proc",), ("dev",), ("sys",))
 
 
 class FilesKind(PartKind):
@@ -82,8 +82,8 @@ class FilesKind(PartKind):
 def _check_inside(at: At, inside: str, around: ReadableEnvironment) -> Iterator[Problem]:
     """Yield problems of a path in the image."""
     here = PurePosixPath(inside)
-    if ".." in here.parts or "\0" in inside or here.parts[1] in _OF_THE_KERNEL:
-        fact = f"'{inside}' has '..' or a NUL character, or is a folder of the kernel"
+    if ".." in here.parts or "\0" in inside or here.parts[1:2] in _NO_PARTS:
+        fact = f"'{inside}' has '..' or a NUL character, or is the root or a folder of the kernel"
         yield at.problem("inside", fact, "name a folder of the image")
     if not around.has_image:
         fact = f"'{inside}' is in an image, and the environment has none"
