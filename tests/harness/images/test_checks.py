@@ -84,8 +84,8 @@ def test_parts_are_in_folders_of_their_own(
     found = problems(tmp_path, environment)
 
     assert any(said in each for each in found), found
-    neighbours = parts(a="/srv/data", b="/srv/data-of-b")
-    assert problems(tmp_path, {**environment, "files": neighbours}) == []
+    apart = parts(a="/srv/data", b="/srv/data-of-b")
+    assert problems(tmp_path, {**environment, "files": apart}) == []
 
 
 def test_a_part_in_an_image_needs_the_image(tmp_path: Path) -> None:
