@@ -28,7 +28,8 @@ from tracegrade_lake import RAW_SPANS, Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.build.discovery import discovered
 from tracegrade_queries.engine.bucket_work import Bucket, BucketFunction, Outcome
-from tracegrade_queries.engine.connection import NO_LIMITS, connect, duckdb_type
+from tracegrade_queries.engine.connection import NO_LIMITS, connect
+from tracegrade_queries.engine.table_views import duckdb_type
 from tracegrade_queries.schema import BUILT_FILES, PRICED_DATES
 from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.noted_files import SCORED_FILES

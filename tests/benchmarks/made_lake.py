@@ -34,7 +34,8 @@ import yaml
 
 from tracegrade_lake import RAW_SPANS, VERDICTS, Lake, StagedFile, Table
 from tracegrade_queries.build.last_build import STEPS_NOTED
-from tracegrade_queries.engine.connection import connect, duckdb_type
+from tracegrade_queries.engine.connection import connect
+from tracegrade_queries.engine.table_views import duckdb_type
 from tracegrade_queries.schema import STEPS, STEPS_VERSION, TRAJECTORIES
 
 CHUNK_RUNS: Final = 20_000

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tracegrade_lake import RAW_SPANS, VERDICTS, Column, Lake, Table
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
+from tracegrade_queries.engine.table_views import Found, with_alike_files
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 
 from .traces import agent, land, request_of, tool
@@ -132,3 +134,25 @@ def test_spans_leave_out_what_was_sent_twice(lake: Lake) -> None:
     with connect(lake) as con:
         assert con.sql("SELECT count(*) FROM raw_spans").fetchall() == [(2,)]
         assert con.sql("SELECT count(*) FROM spans").fetchall() == [(1,)]
+
+
+def test_files_with_the_same_columns_are_not_compared_in_each_query(tmp_path: Path) -> None:
+    """Those with others are, also if a column is in another place: each value has its column."""
+    rows = ([("a", 1), ("b", 2)], [("a", 3), ("b", 4)], [("b", 5), ("a", 6)], [("a", 7), ("c", 8)])
+    paths = [str(tmp_path / f"{number}.parquet") for number in range(len(rows))]
+    for path, values in zip(paths, rows, strict=True):
+        pq.write_table(pa.table({name: [value] for name, value in values}), path)
+    tables = {"alike": paths[:2], "turned": paths[:3:2], "others": paths[:4:3], "one": paths[:1]}
+    found = {name: Found(f"read_parquet({files}, union_by_name = true)", files, None)
+             for name, files in tables.items()}  # fmt: skip
+    with duckdb.connect() as con:
+        read = with_alike_files(con, found)
+        values = {
+            name: con.sql(f"SELECT a FROM {table.relation} ORDER BY a").fetchall()
+            for name, table in read.items()
+        }
+
+    assert {name for name in read if read[name] != found[name]} == {"alike", "one"}
+    assert values == {
+        "alike": [(1,), (3,)], "turned": [(1,), (6,)], "others": [(1,), (7,)], "one": [(1,)],
+    }  # fmt: skip

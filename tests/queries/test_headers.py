@@ -19,15 +19,10 @@ from tests.needs import kept_without
 from tracegrade_harness.schema import HARNESS_TRIALS
 from tracegrade_lake import Lake
 from tracegrade_queries.build.split import split_into_steps
-from tracegrade_queries.engine.connection import (
-    COUNTED,
-    DEDUPLICATED,
-    connect,
-    duckdb_type,
-    view_sql,
-)
+from tracegrade_queries.engine.connection import COUNTED, DEDUPLICATED, connect
 from tracegrade_queries.engine.layers import BUILT, find_query, saved
 from tracegrade_queries.engine.sql import QUERIES, needs, query
+from tracegrade_queries.engine.table_views import duckdb_type, view_sql
 from tracegrade_queries.graph import headers
 from tracegrade_queries.relations import RELATIONS as PLAN
 from tracegrade_scoring.layer import SCORES

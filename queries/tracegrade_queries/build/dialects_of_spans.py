@@ -13,10 +13,10 @@ import pyarrow as pa
 from tracegrade_lake import Table
 from tracegrade_queries.build.dialect_header import MESSAGES, OPERATIONS, Dialect, dialects
 from tracegrade_queries.build.dialect_marks import marked_names
-from tracegrade_queries.engine.connection import duckdb_type
 from tracegrade_queries.engine.relations import has_rows, make_table, make_view
 from tracegrade_queries.engine.statements import found
 from tracegrade_queries.engine.statements import run as run_statements
+from tracegrade_queries.engine.table_views import duckdb_type
 from tracegrade_queries.graph import Run, relation
 
 _READ: Final = ("all_spans", "bucket_events", "names_sent", "shapes")

@@ -13,9 +13,10 @@ import pyarrow as pa
 
 from tracegrade_lake import VERDICTS
 from tracegrade_lake.columns import Column, Struct, Table
-from tracegrade_queries.engine.connection import COUNTED, DEDUPLICATED, duckdb_type, quoted
+from tracegrade_queries.engine.connection import COUNTED, DEDUPLICATED
 from tracegrade_queries.engine.layers import BUILT, higher_layers
 from tracegrade_queries.engine.sql import header_lines
+from tracegrade_queries.engine.table_views import duckdb_type, quoted
 
 
 class Described(NamedTuple):

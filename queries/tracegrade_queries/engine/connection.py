@@ -9,21 +9,27 @@ datasets, so that no extension of the engine has to be downloaded.
 import contextlib
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 
 import duckdb
-import pyarrow as pa
-import pyarrow.dataset as ds
-from duckdb.sqltypes import DuckDBPyType
 
 from tracegrade_lake import VERDICTS, Lake, Table
 from tracegrade_queries.engine.layers import BUILT, Layer, higher_layers
 from tracegrade_queries.engine.no_writes import forbid_writes, in_thread
-from tracegrade_queries.engine.pinned import PinnedLake, PinnedTable, pin
+from tracegrade_queries.engine.pinned import PinnedLake, pin
 from tracegrade_queries.engine.sql import QUERIES
+from tracegrade_queries.engine.table_views import (
+    Found,
+    column_types,
+    create_view,
+    found_table,
+    named_today,
+    text_list,
+    view_sql,
+    with_alike_files,
+)
 
 # A view without the rows that a client sent twice: a flag, never a window over everything.
 DEDUPLICATED: Final = {"spans": "raw_spans", "logs": "raw_logs"}
@@ -216,12 +222,13 @@ def connect_pinned(
         limits: Limits of the engine.
     """
     lake = pinned.open()
-    candidates = {name: _found_table(lake, name, table) for name, table in pinned.tables.items()}
+    candidates = {name: found_table(lake, name, table) for name, table in pinned.tables.items()}
     found = {name: table for name, table in candidates.items() if table}
     con = _open_engine(lake, found, limits)
+    found = with_alike_files(con, found)
     tables = {table.name: table for table in declared}
     for name, table in tables.items():
-        _create_view(con, table, found.get(name))
+        create_view(con, table, found.get(name))
     for name, raw in DEDUPLICATED.items():
         if raw in tables:
             con.execute(f"CREATE VIEW {name} AS SELECT * FROM {raw} WHERE NOT resent")
@@ -231,34 +238,44 @@ def connect_pinned(
     for name in sorted(found.keys() - tables.keys()):
         declaration, whole = higher.get(name), found[name]
         if declaration and declaration.former_names():
-            whole = _named_today(declaration, whole, _types(con, whole))
+            whole = named_today(declaration, whole, column_types(con, whole))
         con.execute(f"CREATE VIEW {name} AS SELECT * FROM {whole.relation}")
     return con
 
 
-class Found(NamedTuple):
-    """A table of the lake at one version."""
+@contextlib.contextmanager
+def part_of_tables(
+    con: duckdb.DuckDBPyConnection, part: PinnedLake, declared: Collection[Table]
+) -> Iterator[None]:
+    """Let tables of a connection hold only the rows of some of their files, also in views of them.
 
-    relation: str
-    """The text after FROM."""
+    The engine reads the columns of each file of a table to plan a query of it, so a query of few
+    rows in few files is planned sooner so.
 
-    files: Sequence[str]
-    """Local files to be read; none for an object store."""
-
-    dataset: ds.Dataset | None
-    """Dataset that reads an object store's files, registered under the relation's name."""
-
-
-def _found_table(lake: Lake, name: str, pinned: PinnedTable) -> Found | None:
-    if pinned.files and lake.is_local:
-        files = lake.paths(name, pinned.files)
-        return Found(_parquet(files), files, None)
-    dataset = lake.dataset(name, pinned.version, pinned.files)
-    if dataset is None:
-        return None
-    if not pinned.files:
-        return Found(f"({_no_rows(dataset.schema)})", [], None)
-    return Found(f"_{name}_objects", [], dataset)
+    Args:
+        con: Reads the tables; may read these files, as those of `connect_pinned` do.
+        part: The files; a table that is not in it has no rows.
+        declared: The tables, with their declared columns.
+    """
+    lake = part.open()
+    candidates = {name: found_table(lake, name, table) for name, table in part.tables.items()}
+    found = with_alike_files(con, {name: each for name, each in candidates.items() if each})
+    objects = {f"_{name}_part": each.dataset for name, each in found.items() if each.dataset}
+    for name, dataset in objects.items():
+        con.register(name, dataset)
+    names = [table.name for table in declared]
+    for table in declared:
+        each = found.get(table.name)
+        if each and each.dataset:
+            each = each._replace(relation=f"_{table.name}_part")
+        create_view(con, table, each, "TEMP VIEW")
+    try:
+        yield
+    finally:
+        for name in names:
+            con.execute(f"DROP VIEW temp.{name}")
+        for name in objects:
+            con.unregister(name)
 
 
 def _paths(lake: Lake, pinned: PinnedLake) -> Iterator[str]:
@@ -289,7 +306,7 @@ def _open_engine(
         con.register(name, dataset)
     files = itertools.chain.from_iterable(table.files for table in found.values())
     con.execute(f"SET disabled_optimizers = '{_disabled(datasets)}'")
-    con.execute(f"SET allowed_paths = {_list(files)}")
+    con.execute(f"SET allowed_paths = {text_list(files)}")
     con.execute("SET enable_external_access = false")
     con.execute("SET lock_configuration = true")
     return con
@@ -330,115 +347,3 @@ def _disabled(datasets: Collection[object]) -> str:
     if datasets:  # scans of Arrow refuse a kind of filter that joins hand down
         disabled.append("join_filter_pushdown")
     return ",".join(disabled)
-
-
-def _create_view(con: duckdb.DuckDBPyConnection, table: Table, found: Found | None) -> None:
-    if found is None:
-        con.execute(view_sql(table, None))
-        return
-    types = _types(con, found)
-    renamed = _named_today(table, found, types)
-    if renamed is not found:
-        found, types = renamed, _types(con, renamed)
-    try:
-        con.execute(view_sql(table, found, types))
-    except duckdb.BinderException:  # files of an earlier version lack columns
-        whole = f"({_no_rows(table.arrow())} UNION ALL BY NAME SELECT * FROM {found.relation})"
-        con.execute(view_sql(table, found._replace(relation=whole)))
-
-
-def _types(con: duckdb.DuckDBPyConnection, found: Found) -> dict[str, DuckDBPyType]:
-    """Return the types that the columns have as they are written."""
-    written = con.sql(f"FROM {found.relation}")
-    return dict(zip(written.columns, written.types, strict=True))
-
-
-def _named_today(table: Table, found: Found, columns: Collection[str]) -> Found:
-    """Return a table, written by any version, with the names that its columns have today."""
-    former = {old: new for old, new in table.former_names().items() if old in columns}
-    if not former:
-        return found
-    only = {old: new for old, new in former.items() if new not in columns}
-    both = {old: new for old, new in former.items() if new in columns}
-    values = [f"coalesce({new}, {old}) AS {new}" for old, new in both.items()]
-    renamed = [f"{old} AS {new}" for old, new in only.items()]
-    clauses = {"EXCLUDE": both, "REPLACE": values, "RENAME": renamed}
-    changes = " ".join(f"{word} ({', '.join(each)})" for word, each in clauses.items() if each)
-    return found._replace(relation=f"(SELECT * {changes} FROM {found.relation})")
-
-
-def view_sql(
-    table: Table, found: Found | None, types: Mapping[str, DuckDBPyType] = MappingProxyType({})
-) -> str:
-    """Return the statement that makes a table's view, typed as declared; None: it is empty.
-
-    Args:
-        table: The table.
-        found: Its files or objects.
-        types: Known types of their columns. Casts that change nothing are left out, since DuckDB
-            plans all of them in each query of a wide table.
-    """
-    if found is None:
-        return f"CREATE VIEW {table.name} AS {_no_rows(table.arrow())}"
-    columns = ", ".join(_typed(c.name, duckdb_type(c.type), types) for c in table.columns)
-    return f"CREATE VIEW {table.name} AS SELECT {columns} FROM {found.relation}"
-
-
-def _typed(name: str, declared: str, types: Mapping[str, DuckDBPyType]) -> str:
-    if name in types and types[name] == _sqltype(declared):
-        return name
-    return f"{name}::{declared} AS {name}"
-
-
-_sqltype: Final = cache(duckdb.sqltype)
-
-
-def _no_rows(schema: pa.Schema) -> str:
-    columns = ", ".join(f"NULL::{duckdb_type(c.type)} AS {c.name}" for c in schema)
-    return f"SELECT {columns} WHERE false"
-
-
-def _parquet(files: Sequence[str]) -> str:
-    return f"read_parquet({_list(files)}, union_by_name = true, hive_partitioning = true)"
-
-
-@cache
-def duckdb_type(kind: pa.DataType) -> str:
-    """Return the DuckDB type that holds values of an Arrow type."""
-    if pa.types.is_map(kind):
-        return f"MAP({duckdb_type(kind.key_type)}, {duckdb_type(kind.item_type)})"
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return f"{duckdb_type(kind.value_type)}[]"
-    if pa.types.is_struct(kind):
-        fields = ", ".join(f'"{field.name}" {duckdb_type(field.type)}' for field in kind)
-        return f"STRUCT({fields})"
-    if pa.types.is_decimal(kind):
-        return f"DECIMAL({kind.precision}, {kind.scale})"
-    return _SCALARS[kind]
-
-
-_SCALARS: Final[dict[pa.DataType, str]] = {
-    pa.bool_(): "BOOLEAN",
-    pa.date32(): "DATE",
-    pa.float64(): "DOUBLE",
-    pa.null(): '"NULL"',
-    pa.int8(): "TINYINT",
-    pa.int16(): "SMALLINT",
-    pa.int32(): "INTEGER",
-    pa.int64(): "BIGINT",
-    pa.uint32(): "UINTEGER",
-    pa.uint64(): "UBIGINT",
-    pa.string(): "VARCHAR",
-    pa.large_string(): "VARCHAR",
-    pa.string_view(): "VARCHAR",
-    pa.timestamp("us"): "TIMESTAMP",
-}
-
-
-def _list(texts: Iterable[str]) -> str:
-    return "[" + ", ".join(quoted(text) for text in texts) + "]"
-
-
-def quoted(text: str) -> str:
-    """Return a text as an SQL literal."""
-    return "'" + text.replace("'", "''") + "'"

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 import duckdb
 import pyarrow as pa
 
-from tracegrade_queries.engine.connection import duckdb_type
 from tracegrade_queries.engine.statements import found, run
+from tracegrade_queries.engine.table_views import duckdb_type
 
 
 def make_table(
@@ -47,7 +47,7 @@ def only(
     The condition may read temporary tables; a view of the table's name hides the table. Within
     another `only` of the same table, both conditions apply. `columns` is the text after SELECT.
     """
-    outer = {name: f"{name}_outside" for name in names if _is_temporary(con, name)}
+    outer = {name: _name_aside(con, name) for name in names if _is_temporary(con, name)}
     for name, aside in outer.items():
         con.execute(f"ALTER VIEW temp.{name} RENAME TO {aside}")
     for name in names:
@@ -60,6 +60,11 @@ def only(
             con.execute(f"DROP VIEW temp.{name}")
         for name, aside in outer.items():
             con.execute(f"ALTER VIEW temp.{aside} RENAME TO {name}")
+
+
+def _name_aside(con: duckdb.DuckDBPyConnection, name: str) -> str:
+    aside = f"{name}_outside"
+    return _name_aside(con, aside) if _is_temporary(con, aside) else aside
 
 
 def _is_temporary(con: duckdb.DuckDBPyConnection, name: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Final
 import pyarrow as pa
 
 from tracegrade_lake.columns import DOUBLE, TEXT, list_of
-from tracegrade_queries.engine.connection import duckdb_type
+from tracegrade_queries.engine.table_views import duckdb_type
 from tracegrade_scoring.metric_definition import METRIC_EVIDENCE
 
 COLUMNS: Final = pa.schema(

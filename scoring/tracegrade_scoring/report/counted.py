@@ -7,26 +7,38 @@ runs or has another level, they are computed again from the sums that the scorin
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Final
 
 from duckdb import DuckDBPyConnection
 
+from tracegrade_queries.engine.connection import part_of_tables
+from tracegrade_queries.engine.pinned import PinnedLake, dated_on
 from tracegrade_queries.engine.relations import count, make_table, only, put
+from tracegrade_queries.schema import STEPS, TRAJECTORIES
 from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
 from tracegrade_scoring.rendering.rows import read_rows
 from tracegrade_scoring.report.model import Selection
 from tracegrade_scoring.resumed import counted_once
+from tracegrade_scoring.schema import (
+    AMBIGUOUS_CALLS,
+    DECISIONS,
+    FAILED_CALLS,
+    FAILURES,
+    RUN_REASONS,
+    SUB_GOALS,
+    TRAJECTORY_SCORES,
+)
 from tracegrade_scoring.sql import RELATIONS, query
 from tracegrade_scoring.statistics.intervals import LEVEL
 from tracegrade_scoring.statistics.release import release_scores
 from tracegrade_scoring.statistics.sums import add_scores, read_scores, total_sums
 
 _WITH_RUNS: Final = (
-    *("trajectories", "trajectory_scores", "steps", "decisions", "sub_goals", "failures"),
-    *("failed_calls", "ambiguous_calls", "run_reasons"),
+    *(TRAJECTORIES, TRAJECTORY_SCORES, STEPS, DECISIONS, SUB_GOALS, FAILURES),
+    *(FAILED_CALLS, AMBIGUOUS_CALLS, RUN_REASONS),
 )
-"""Every table whose rows are about runs."""
+"""Every table whose rows are about runs; those of a run have the date of its trajectory."""
 _SCORES_OF_RUNS: Final = (
     *("trajectory_scores", "decisions", "sub_goals", "failures"),
     *("ambiguous_calls", "run_reasons"),
@@ -40,16 +52,39 @@ _KILLED: Final = "trajectory_id IN (SELECT trajectory_id FROM killed_runs)"
 
 
 @contextmanager
-def in_period(con: DuckDBPyConnection, selection: Selection) -> Iterator[None]:
-    """Narrow the tables to the runs that began in a period; all runs without a period."""
+def in_period(
+    con: DuckDBPyConnection, selection: Selection, pinned: PinnedLake | None = None
+) -> Iterator[None]:
+    """Narrow the tables to the runs that began in a period; all runs without a period.
+
+    Args:
+        con: The connection.
+        selection: Has the period.
+        pinned: What the connection reads, so that files of other dates are not even opened; None
+            if it reads no files.
+    """
     if not selection.has_period:
         yield
         return
     period = {"since": selection.since, "until": selection.until}
     make_table(con, "runs_in_period", query("runs_in_period"), period)
     chosen = "trajectory_id IN (SELECT trajectory_id FROM runs_in_period)"
-    with only(con, _WITH_RUNS, chosen), _sums_of(con):
+    with (
+        _files_of_period(con, pinned) if pinned else nullcontext(),
+        only(con, [table.name for table in _WITH_RUNS], chosen),
+        _sums_of(con),
+    ):
         yield
+
+
+def _files_of_period(con: DuckDBPyConnection, pinned: PinnedLake) -> AbstractContextManager[None]:
+    """Let the tables of runs hold only the files of the dates that `runs_in_period` have."""
+    found = con.sql(
+        "SELECT DISTINCT date FROM trajectories SEMI JOIN runs_in_period USING (trajectory_id)"
+    )
+    of_period = dated_on(received.isoformat() for (received,) in found.fetchall())
+    part = pinned.only({table.name: of_period for table in _WITH_RUNS})
+    return part_of_tables(con, part, _WITH_RUNS)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from duckdb import DuckDBPyConnection
 
-from tracegrade_queries.engine.connection import connect, open_lake
+from tracegrade_queries.engine.connection import connect, connect_whole, open_lake
 from tracegrade_scoring.compare.judge_corrections import measured_judges
 from tracegrade_scoring.compare.lake import declared_tasks
 from tracegrade_scoring.layer import SCORES
@@ -66,11 +66,14 @@ def opened_report(
     """Yield what reads a lake as one scoring run left it, and its report; raise as `read_lake`."""
     lake = open_lake(location, note)
     declared = list(declared_tasks(lake)) if request.counting.trials else []
-    with connect(lake, layers=(SCORES,)) as con:
+    con, pinned = connect_whole(lake, (SCORES,))
+    with con:
         note_unreadable(con, note)
         counting, options, selection, rules = request
         measured = measured_judges(lake)
-        report = read_report(con, str(location), counting, options, declared, measured, selection)
+        report = read_report(
+            con, str(location), counting, options, declared, measured, selection, pinned
+        )
         yield con, with_outcomes(report, rules)
 
 

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from duckdb import DuckDBPyConnection
 
+from tracegrade_queries.engine.pinned import PinnedLake
 from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.compare.attempts import DeclaredTask
 from tracegrade_scoring.compare.judge_corrections import NO_CALIBRATIONS, MeasuredJudges
@@ -80,6 +81,7 @@ def read_report(  # noqa: PLR0913, PLR0917 - what a reader may choose
     declared: Sequence[DeclaredTask] = (),
     measured: MeasuredJudges = NO_CALIBRATIONS,
     selection: Selection = EVERYTHING,
+    pinned: PinnedLake | None = None,
 ) -> Report:
     """Return the report on each release from the tables of a connection.
 
@@ -91,6 +93,7 @@ def read_report(  # noqa: PLR0913, PLR0917 - what a reader may choose
         declared: Tasks that may have no attempt at all.
         measured: Measurements of judges.
         selection: The runs that the report covers.
+        pinned: The files that the connection reads; None if it reads none.
 
     Raises:
         NothingToReport: The lake has no run of the requested agent or a requested release.
@@ -98,7 +101,7 @@ def read_report(  # noqa: PLR0913, PLR0917 - what a reader may choose
     (contents,) = read_rows(con, "lake_contents")
     RELATIONS.make(con, "continued_runs")  # a run may continue one from before the period
     chosen = ReportChoices(counting, options, declared, measured)
-    with in_period(con, selection):
+    with in_period(con, selection, pinned):
         found = _releases(con, chosen, selection)
         releases = tuple(release for release in found if selection.holds(release.key))
         if found and not releases:

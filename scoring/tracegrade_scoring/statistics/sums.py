@@ -23,9 +23,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracegrade_lake.maintenance.row_selection import TRACE_ID_DIGITS
-from tracegrade_queries.engine.connection import duckdb_type
 from tracegrade_queries.engine.relations import append, make_table
 from tracegrade_queries.engine.staged import of_traces
+from tracegrade_queries.engine.table_views import duckdb_type
 from tracegrade_scoring.errors import SumsTooLarge
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.schema import (

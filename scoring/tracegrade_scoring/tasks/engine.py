@@ -10,8 +10,8 @@ from typing import Final
 import duckdb
 
 from tracegrade_queries.engine.bare_engine import bare_engine
-from tracegrade_queries.engine.connection import duckdb_type
 from tracegrade_queries.engine.selects import only_reads
+from tracegrade_queries.engine.table_views import duckdb_type
 from tracegrade_queries.errors import QueryFailed
 from tracegrade_queries.schema import STEPS
 from tracegrade_scoring.tasks.expression import as_boolean, forbidden

@@ -9,8 +9,9 @@ import duckdb
 from tests.scoring.build import arrow
 
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, VERDICTS, Lake
-from tracegrade_queries.engine.connection import COUNTED, view_sql
+from tracegrade_queries.engine.connection import COUNTED
 from tracegrade_queries.engine.sql import unordered
+from tracegrade_queries.engine.table_views import view_sql
 from tracegrade_queries.schema import AGENTS, STEPS, TRAJECTORIES
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metric_definition import METRIC_DEFINITIONS

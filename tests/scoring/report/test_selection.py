@@ -2,12 +2,15 @@
 
 import json
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.scoring.report.build import START, Tables, as_text
+from tests.scoring.report.build import START, Tables, as_lake, as_text
 
+from tracegrade_queries.engine.connection import connect_whole
 from tracegrade_scoring.errors import NothingToReport
+from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.report.as_json import render_json
 from tracegrade_scoring.report.model import AS_TIERS, DEFAULT_OPTIONS, Report, Selection
 from tracegrade_scoring.report.read import read_report
@@ -62,6 +65,29 @@ def test_period_is_as_if_nothing_else_had_run(
     (later,) = releases(selected(other, Selection(since=START + DAY)))
     assert later["runs"]["runs"] == 2
     assert len(releases(selected(other, Selection()))) == 1
+
+
+def test_files_of_other_dates_change_no_number(tables: Tables, tmp_path: Path) -> None:
+    """A report of files is that of the same rows, whichever dates they have."""
+    fill(tables, days=3)
+    by_run = (
+        "DATE '2026-11-01' + (right(coalesce(parent_trajectory_id, trajectory_id), 1)::INT % 4)"
+    )
+    tables.con.execute(f"UPDATE trajectories SET date = {by_run}")
+    tables.con.execute(
+        "UPDATE trajectory_scores SET date = trajectories.date FROM trajectories "
+        "WHERE trajectories.trajectory_id = trajectory_scores.trajectory_id"
+    )
+    con, pinned = connect_whole(as_lake(tables, tmp_path / "lake"), (SCORES,))
+    with con:
+        for selection in (EARLY, Selection(since=START + 2 * DAY), Selection(until=START)):
+            found = [
+                read_report(con, "lake", selection=selection, pinned=files)
+                for files in (None, pinned)
+            ]
+            assert found[0] == found[1]
+    assert len({file.date for file in pinned.tables["trajectory_scores"].files}) > 2
+    assert releases(found[0]) == []
 
 
 def test_bounds_are_from_the_first_moment_to_before_the_last(tables: Tables) -> None:

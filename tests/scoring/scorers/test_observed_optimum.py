@@ -7,7 +7,7 @@ import duckdb
 from tests.headers import bare
 from tests.scoring.build import Row, arrow
 
-from tracegrade_queries.engine.connection import view_sql
+from tracegrade_queries.engine.table_views import view_sql
 from tracegrade_scoring.schema import CUSTOM_SCORES, TRAJECTORY_SCORES
 from tracegrade_scoring.sql import query
 
