@@ -1,16 +1,19 @@
 """Replaced files of tables that can be computed again leave the disk after a day, no others do."""
 
 import json
+import re
 import time
 from datetime import date
 from pathlib import Path
 
+import obstore
 import pyarrow as pa
 import pytest
 from tests.collector.running import in_background
 
 from tracegrade_lake import RAW_SPANS, Column, Lake, Table
 from tracegrade_lake.errors import LakeDamaged
+from tracegrade_lake.job_files import small_files
 from tracegrade_lake.maintenance.maintenance_lock import hold_maintenance_lock
 from tracegrade_lake.maintenance.replaced_files import (
     KEEP_HOURS,
@@ -20,8 +23,10 @@ from tracegrade_lake.maintenance.replaced_files import (
     RemovedFiles,
     remove_replaced_files,
 )
+from tracegrade_lake.object_store import ObjectStore
 
 from .lake_rows import age_log, land, span, today
+from .stores import Store
 
 STEPS = Table("steps", "", (Column("step_index", pa.int32(), ""), Column("date", pa.date32(), "")))
 DAY = date(2026, 11, 21)
@@ -194,3 +199,31 @@ def test_commits_go_on_meanwhile(lake: Lake) -> None:
             assert (found := lake.dataset("steps")) is not None
             assert found.count_rows() == 1
     assert live(lake) <= stored(lake)
+
+
+def test_a_store_is_cleaned_alike(store: Store, tmp_path: Path) -> None:
+    """The note of the last look is in the store, for the next machine."""
+    lake = Lake.create(store.url("replaced"), tmp_path)
+    for number in range(3):
+        put(lake, number)
+    assert remove(lake) == NOTHING_REMOVED
+    age_objects(lake)
+    small_files(lake).write(NOTE_NAME, b'{"looked_at": 0}')
+    other = Lake.create(store.url("replaced"), tmp_path / "other")
+
+    assert remove(other).files == 2
+    assert stored(other) == live(other)
+    assert remove(lake) == NOTHING_REMOVED
+
+
+def age_objects(lake: Lake) -> None:
+    """Let every removal in the log of the steps have happened a day ago, on a store."""
+    assert isinstance(lake.storage, ObjectStore)
+    client = lake.storage.client
+    found = [
+        entry["path"] for batch in obstore.list(client, "steps/_delta_log") for entry in batch
+    ]
+    for path in found:
+        entry = bytes(obstore.get(client, path).bytes()).decode()
+        aged = re.sub(r'("deletionTimestamp":)\d+', r"\g<1>1", entry)
+        obstore.put(client, path, aged.encode())
