@@ -176,7 +176,7 @@ MEASURED: Final = {
 
 ASSUMED: Final = {
     "days replaced files are kept": Number(
-        1.25, "", "24 hours by default, and up to 6 until the next look"
+        0.625, "", "12 hours by default, and up to 3 until the next look"
     ),
     "earlier dates with late spans": Number(1, "", "a run, in all files of the date"),
     "busiest part": Number(2, "times the mean", "of a day's traffic, of runs of several a day"),

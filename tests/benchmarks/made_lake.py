@@ -494,8 +494,7 @@ def _date(day: int) -> str:
 
 def make(place: Path, runs: int, days: int = DAYS) -> Lake:
     """Return a new lake with so many runs, spread evenly over the days."""
-    lake = Lake.create(place)
-    maker = Maker(lake)
+    maker = Maker(lake := Lake.create(place))
     for day in range(days):
         maker.add(day * runs // days, (day + 1) * runs // days, day)
     return lake

@@ -25,13 +25,13 @@ from tracegrade_lake.lake import Lake
 from tracegrade_lake.maintenance.maintenance_lock import hold_maintenance_lock
 from tracegrade_lake.storage import StoredFile
 
-KEEP_HOURS: Final = 24.0
+KEEP_HOURS: Final = 12.0
 """Time for which a replaced file of a built table stays, if nothing else is wanted."""
 
 LEAST_KEEP_HOURS: Final = 1.0
 """Shortest time that can be wanted: queries and reports read the files they have listed."""
 
-PAUSE_HOURS: Final = 6.0
+PAUSE_HOURS: Final = 3.0
 """Longest time from one look for such files to the next; a quarter of the time they are kept, if
 that is shorter."""
 

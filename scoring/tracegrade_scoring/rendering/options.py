@@ -109,7 +109,7 @@ KeepReplacedOption = Annotated[
     typer.Option(
         parser=seconds,
         help="Keep files of steps and scores that later runs replaced for so long, for readers "
-        "that began before; 24h if not given, 1h at least.",
+        "that began before; 12h if not given, 1h at least.",
         metavar="TIME",
     ),
 ]
