@@ -140,8 +140,8 @@ def test_files_with_the_same_columns_are_not_compared_in_each_query(tmp_path: Pa
     """Those with others are, also if a column is in another place: each value has its column."""
     rows = ([("a", 1), ("b", 2)], [("a", 3), ("b", 4)], [("b", 5), ("a", 6)], [("a", 7), ("c", 8)])
     paths = [str(tmp_path / f"{number}.parquet") for number in range(len(rows))]
-    for path, values in zip(paths, rows, strict=True):
-        pq.write_table(pa.table({name: [value] for name, value in values}), path)
+    for path, row in zip(paths, rows, strict=True):
+        pq.write_table(pa.table({name: [value] for name, value in row}), path)
     tables = {"alike": paths[:2], "turned": paths[:3:2], "others": paths[:4:3], "one": paths[:1]}
     found = {name: Found(f"read_parquet({files}, union_by_name = true)", files, None)
              for name, files in tables.items()}  # fmt: skip
