@@ -127,9 +127,15 @@ def new_job_files(lake: Lake) -> JobFiles:
     return files
 
 
-def runs_with_files(lake: Lake) -> list[JobFiles]:
-    """Return the files of all runs that have some, sorted by when they began."""
-    found = (file.path.split("/") for file in small_files(lake).below(f"{JOBS_FOLDER}/"))
+def runs_with_files(lake: Lake, written_after: float = 0.0) -> list[JobFiles]:
+    """Return the files of all runs that have some, sorted by when they began.
+
+    Args:
+        lake: The lake.
+        written_after: Only runs with a file that was written later, in seconds since 1970 UTC.
+    """
+    files = small_files(lake).below(f"{JOBS_FOLDER}/")
+    found = (file.path.split("/") for file in files if file.modified > written_after)
     runs = {parts[1] for parts in found if len(parts) > 1 and re.fullmatch(_RUN, parts[1])}
     return [JobFiles(lake, run) for run in sorted(runs)]
 

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -23,7 +24,12 @@ from tests.waiting import wait_until
 from tracegrade_lake import Lake
 from tracegrade_lake.errors import StagedFileUnfit
 from tracegrade_queries.engine.bucket_work import Bucket, BucketFunction, Outcome
-from tracegrade_queries.engine.distributed_job import DistributedJob, distribute, job_files
+from tracegrade_queries.engine.distributed_job import (
+    PATIENCE_SECS,
+    DistributedJob,
+    distribute,
+    job_files,
+)
 from tracegrade_queries.engine.worker import Share, work_off, work_off_share
 from tracegrade_queries.errors import ManifestMissing, ManifestUnfit, VersionsDiffer, WorkerLost
 from tracegrade_scoring.job.run_scoring import score
@@ -160,6 +166,7 @@ MANIFESTS: dict[str, tuple[type[Exception], str, Callable[[dict[str, Any]], obje
     "rows": (ManifestUnfit, "traces", lambda it: it.update(traces="AAAA")),
     "type": (ManifestUnfit, "limits", lambda it: it.update(limits=["2GB", "many"])),
     "version": (VersionsDiffer, "duckdb 1.0", lambda it: it["versions"].__setitem__(1, "1.0")),
+    "code": (VersionsDiffer, "code abc, here", lambda it: it["versions"].__setitem__(4, "abc")),
 }
 
 
@@ -263,6 +270,9 @@ def test_a_killed_job_leaves_what_upkeep_removes_after_a_day(small: Lake) -> Non
         wait_until(lambda: list(small.root.glob("_tasks/*/manifest-*.json")))
         job.kill()
     (manifest,) = small.root.glob("_tasks/*/manifest-*.json")
+    for file in manifest.parent.iterdir():
+        os.utime(file, (time.time() - PATIENCE_SECS - 1,) * 2)
+    assert not work_off_share(small, Share(0, 1), list[str]().append, idle_secs=0.1)
 
     assert (
         tracegrade("lake", "expire", "--lake", small.root, "--older-than", "9000d").returncode == 0

@@ -9,8 +9,10 @@ import base64
 import re
 from collections.abc import Mapping
 from functools import cache
+from hashlib import sha256
 from importlib.metadata import entry_points, version
-from pathlib import PurePosixPath
+from importlib.util import find_spec
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Final, NamedTuple, get_args, get_type_hints
 
 import pyarrow as pa
@@ -35,6 +37,10 @@ WORK: Final = "tracegrade.bucket_work"
 """The entry points that declare which functions a manifest may name."""
 
 
+_CODE: Final = frozenset({".py", ".sql", ".toml"})
+"""Suffixes of the files that determine rows."""
+
+
 class Versions(NamedTuple):
     """Versions that determine the resulting rows; a job and all its workers have the same."""
 
@@ -42,12 +48,33 @@ class Versions(NamedTuple):
     duckdb: str
     polars: str
     pyarrow: str
+    code: str
+    """Of the packages that do the work: a checkout changes without its version."""
 
 
 @cache
 def versions_here() -> Versions:
     """Return the versions installed here."""
-    return Versions(*map(version, Versions._fields))
+    return Versions(
+        tracegrade=version("tracegrade"),
+        duckdb=version("duckdb"),
+        polars=version("polars"),
+        pyarrow=version("pyarrow"),
+        code=_code_digest(),
+    )
+
+
+def _code_digest() -> str:
+    """Return a digest of the files of all packages whose functions a manifest may name."""
+    digest = sha256()
+    for name in sorted({point.module.partition(".")[0] for point in entry_points(group=WORK)}):
+        spec = find_spec(name)
+        for root in (spec and spec.submodule_search_locations) or ():
+            paths = (path for path in Path(root).rglob("*") if path.suffix in _CODE)
+            for path in sorted(paths):
+                content = sha256(path.read_bytes()).hexdigest()
+                digest.update(f"{name}/{path.relative_to(root).as_posix()} {content}\n".encode())
+    return digest.hexdigest()[:12]
 
 
 def check_versions(found: Versions, where: str) -> None:

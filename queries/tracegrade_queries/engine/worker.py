@@ -9,7 +9,12 @@ from typing import Final
 from tracegrade_lake import Lake
 from tracegrade_lake.job_files import JobFiles, find_job_file, runs_with_files
 from tracegrade_queries.engine.connection import NO_LIMITS, Limits
-from tracegrade_queries.engine.distributed_job import MANIFEST, POLL_SECS, outcome_of
+from tracegrade_queries.engine.distributed_job import (
+    MANIFEST,
+    PATIENCE_SECS,
+    POLL_SECS,
+    outcome_of,
+)
 from tracegrade_queries.engine.manifest import read_manifest, write_outcome
 from tracegrade_queries.errors import ManifestMissing
 
@@ -64,6 +69,8 @@ def work_off_share(
 ) -> int:
     """Work off a share of all buckets that a run hands out, until it ends.
 
+    A run without a new file for an hour is left out: it has given up, or was killed.
+
     Args:
         lake: The lake of the buckets.
         share: The share to process.
@@ -78,7 +85,7 @@ def work_off_share(
     run: JobFiles | None = None
     deadline = time.monotonic() + idle_secs
     while time.monotonic() < deadline:
-        runs = runs_with_files(lake)
+        runs = runs_with_files(lake, time.time() - PATIENCE_SECS)
         if run and run not in runs:
             break
         run = runs[-1] if runs else None
