@@ -10,6 +10,7 @@ from tracegrade_explorer.errors import BadFilter
 from tracegrade_explorer.filters.grammar import Filter
 from tracegrade_explorer.kills.links import killed_releases, lines_of_release
 from tracegrade_explorer.pages.comparisons import PairToCompare, comparison_so_far, pair_of
+from tracegrade_explorer.pages.definitions import several_definitions
 from tracegrade_explorer.pages.newest_releases import NewestReleases, newest_releases
 from tracegrade_explorer.pages.release_rows import cohort_rows
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, WrittenJson
@@ -19,8 +20,6 @@ from tracegrade_scoring.compare.model import Comparison, Comparisons
 from tracegrade_scoring.compare.rule_outcomes import apply_rules
 from tracegrade_scoring.compare.sides import sides_of
 from tracegrade_scoring.rendering.kill_pages import KillLine
-from tracegrade_scoring.rendering.mixed_definitions import Mixed, mixed_by_agent, mixed_sentences
-from tracegrade_scoring.rendering.rows import read_rows
 from tracegrade_watch.alert import Alert
 
 MOST_NAMES: Final = 50
@@ -82,20 +81,10 @@ def _view(request: PageRequest, given: dict[str, str], found: NewestReleases) ->
         "kills": [*killed_releases(request)],
         "dimensions": request.snapshot.dimensions,
         "names": [*_names(request, given.get("by", ""))],
-        "mixed": [*mixed_sentences(_mixed(request))],
+        "mixed": several_definitions(request),
         "cohorts": [],
         "comparing": "",
     }
-
-
-def _mixed(request: PageRequest) -> Mixed:
-    """Return the definitions whose versions differ between runs, looked up once a snapshot."""
-
-    def make() -> Mixed:
-        return mixed_by_agent(read_rows(request.con, "mixed_definitions", releases=None))
-
-    found: Mixed = request.snapshot.cached("mixed definitions", make)
-    return found
 
 
 def _names(request: PageRequest, by: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from tracegrade_explorer import links
 from tracegrade_explorer.errors import PageMissing
 from tracegrade_explorer.filters.grammar import Filter
 from tracegrade_explorer.pages.cells import MARKS
+from tracegrade_explorer.pages.definitions import several_definitions
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse
 from tracegrade_explorer.snapshots.snapshot import Row, read
 from tracegrade_scoring.metrics import Scale
@@ -25,9 +26,10 @@ DRAWN_GOALS: Final = 60
 def tasks(request: PageRequest) -> PageResponse:
     """Return all tasks, those that fail most first."""
     rows = request.snapshot.cached(("tasks",), lambda: read(request.con, "task_overview"))
-    view = {"tasks": [_task(row) for row in rows]}
+    view = {"tasks": [_task(row) for row in rows], "mixed": several_definitions(request)}
+    data = {"tasks": rows, "mixed": view["mixed"]}
     columns = [*rows[0]] if rows else ["task_id"]
-    return PageContent("tasks", "Tasks", view, {"tasks": rows}, columns, rows)
+    return PageContent("tasks", "Tasks", view, data, columns, rows)
 
 
 def _task(row: Row) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from tracegrade_explorer.alerts.marks import alert_marks
 from tracegrade_explorer.errors import BadFilter
 from tracegrade_explorer.filters.grammar import NUMBERS, Filter, to_pairs
 from tracegrade_explorer.pages.cells import metrics_of
+from tracegrade_explorer.pages.definitions import several_definitions
 from tracegrade_explorer.pages.runs import chips, label_of
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse
 from tracegrade_explorer.snapshots.snapshot import Row, read_added_up
@@ -70,10 +71,11 @@ def trends(request: PageRequest) -> PageResponse:
         "chart": _chart(rows, query),
         "rows": [_row(row, query) for row in reversed(rows)],
         "few": FEW,
+        "mixed": several_definitions(request),
         "alerts": alert_marks(request, lambda alert: alert.metric == metric),
         "names": [words.name(name, "(no release)") for name in _largest(rows)],
     }
-    data = {"metric": metric, "by": by, "rows": rows}
+    data = {"metric": metric, "by": by, "mixed": view["mixed"], "rows": rows}
     columns = ["date", "release", "runs", "measured", "units", "value", "spread"]
     return PageContent("trends", f"{query.label} over time", view, data, columns, rows)
 

@@ -91,17 +91,19 @@ def test_a_newer_version_of_the_metrics_lets_nothing_be_compared(
     assert "99" in mixed["definitions"]
 
 
-def test_the_page_of_releases_names_mixed_definitions(lake: Lake) -> None:
-    """Above the list, and in its JSON; the decision is that of the command."""
+def test_pages_with_rates_name_mixed_definitions(lake: Lake) -> None:
+    """Above releases, trends and tasks, and in their JSON; the decision is that of the command."""
     score(lake, specification(OTHER_TASKS), chosen=TraceFilter(release="1.1"))
     with closing(explorer(lake)) as pages, closing(pages.latest):
         web = client(pages)
         listed = web.get("/releases.json").json()
         page = web.get("/releases?base=1.0&candidate=1.1").text
+        others = [web.get(path) for path in ("/trends", "/tasks", "/trends.json", "/tasks.json")]
 
     assert "several definitions (changed task refund)" in listed["mixed"][0]
     assert "not comparable" in page
     assert "(changed task refund), so their scores cannot be compared" in page
+    assert all("several definitions (changed task refund)" in each.text for each in others)
 
 
 def test_rules_are_not_judged_by_mixed_scores(lake: Lake) -> None:
