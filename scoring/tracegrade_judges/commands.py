@@ -28,6 +28,7 @@ from tracegrade_judges.twins.twins import TwinnedJudge, ask_twins
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import open_lake
 from tracegrade_queries.engine.result_rows import ResultRow
+from tracegrade_scoring.rendering import words
 
 say = partial(echo, err=True)
 
@@ -67,10 +68,10 @@ def _contents(loaded: LoadedJudges) -> str:
     """Return what a file has: judges and documents always, panels and rubrics if there are any."""
     file = loaded.file
     judges, panels, rubrics = (file.judges, file.panels, file.rubrics) if file else ({}, {}, {})
-    parts = [f"{len(judges)} judges"]
-    parts += [f"{len(panels)} panels"] if panels else []
-    parts += [f"{len(rubrics)} rubrics"] if rubrics else []
-    return f"{', '.join(parts)} and {len(loaded.documents)} documents"
+    parts = [words.count(len(judges), "judge")]
+    parts += [words.count(len(panels), "panel")] if panels else []
+    parts += [words.count(len(rubrics), "rubric")] if rubrics else []
+    return f"{', '.join(parts)} and {words.count(len(loaded.documents), 'document')}"
 
 
 def show_estimate(location: str, path: Path, only: str | None) -> None:
