@@ -71,8 +71,11 @@ class LogObject(NamedTuple):
 
     @classmethod
     def of(cls, name: str, size: int, tag: str) -> "LogObject":
-        """Return an object by its ETag, or the time of its last change on a store without them."""
-        digest = hashlib.sha256(tag.encode()).hexdigest()[:16]
+        """Return an object by its ETag, or the time of its last change on a store without them.
+
+        Azure lists ETags without the quotes that they have in other answers.
+        """
+        digest = hashlib.sha256(tag.strip('"').encode()).hexdigest()[:16]
         return cls(_version(name), name, size, f"{name}~{digest}")
 
 

@@ -57,7 +57,7 @@ STORIES = {
     "logfire_openai-agents": stories.LOGFIRE_AGENTS,
     "logfire_openai-agents_chat": {"": stories.LOGFIRE_AGENTS[""]},
     "logfire_openai-agents_handoff": {"": [THOUGHT, stories.HANDOFF, *stories.LOGFIRE_AGENTS[""]]},
-    "laminar_0.8": {"": stories.ANTHROPIC_CLIENT[""]},  # read as an unknown framework
+    "laminar_0.8": {"": stories.ANTHROPIC_CLIENT[""]},
     "mastra_0.24": {"": stories.ANTHROPIC_CLIENT[""]},
     "mastra_1.71": stories.MASTRA,
     "mcp_fastmcp": stories.MCP_SERVER,

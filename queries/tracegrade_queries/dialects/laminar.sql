@@ -2,10 +2,12 @@
 --
 -- Model calls follow the GenAI conventions. OpenHands' run is `conversation.run`, below the span
 -- of a conversation that ends when the conversation is closed. A tool's span has the name of an
--- action's class, the action as input and the observation as output. The turn of another agent
--- that OpenHands drives over ACP is one span with the texts of all its model calls. The names are
--- those of openhands/sdk/observability in https://github.com/OpenHands/software-agent-sdk and of
--- opentelemetry_lib/tracing in https://github.com/lmnr-ai/lmnr-python.
+-- action's class, the action as input and the observation as output. The run of another program
+-- is its outermost function that Laminar observes, by the path that each span has. The turn of
+-- another agent that OpenHands drives over ACP is one span with the texts of all its model calls.
+-- The names are those of openhands/sdk/observability in
+-- https://github.com/OpenHands/software-agent-sdk and of opentelemetry_lib/tracing in
+-- https://github.com/lmnr-ai/lmnr-python.
 --
 -- Rank:
 --   112
@@ -31,12 +33,20 @@ SELECT
   try_cast(attributes['lmnr.span.output'] AS JSON) AS output_value,
   max(attributes['lmnr.association.properties.metadata.acp_server']) OVER (PARTITION BY trace_id)
     AS acp_server,
+  bool_or(name IN ('conversation.run', 'conversation.arun', 'acp.completion'))
+    OVER (PARTITION BY trace_id) AS is_openhands,
   CASE
     WHEN name IN ('conversation.run', 'conversation.arun', 'acp.completion') THEN 'agent'
     -- The client of an MCP server, inside the tool's span.
     WHEN name = 'MCPToolExecutor.call_tool' THEN 'other'
     WHEN span_type = 'LLM' THEN 'model'
     WHEN span_type = 'TOOL' THEN 'tool'
+    -- The outermost function that another program observes.
+    WHEN
+      span_type = 'DEFAULT'
+      AND NOT is_openhands
+      AND json_array_length(try_cast(attributes['lmnr.span.path'] AS JSON)) = 1
+      THEN 'agent'
     ELSE 'other'
   END AS operation
 FROM bucket_spans
@@ -98,7 +108,9 @@ SELECT
   laminar_spans.key,
   laminar_spans.operation,
   CASE
-    WHEN laminar_spans.operation = 'agent' THEN coalesce(laminar_spans.acp_server, 'OpenHands')
+    WHEN laminar_spans.operation <> 'agent' THEN NULL
+    WHEN laminar_spans.is_openhands THEN coalesce(laminar_spans.acp_server, 'OpenHands')
+    ELSE laminar_spans.name
   END AS agent_label,
   CASE
     WHEN laminar_spans.operation = 'tool'
