@@ -280,8 +280,9 @@ def _tell_comparison(
         "report": _of_agent(_run("report", "--lake", place, "--format", "markdown", "--long"), of),
         "report.html": _run("report", "--lake", place, "--format", "html"),
     }
-    for where, text in texts.items():
-        told.tell(where, of["answer"] if of["answer"] in _plain(text) else None, "answer", *key)
+    for where in ("compare", "report"):  # pages have the decision in its place
+        is_there = of["answer"] in _plain(texts[where])
+        told.tell(where, of["answer"] if is_there else None, "answer", *key)
     if of is report["comparisons"][0]:
         _tell_rows(told, texts, key)
 
