@@ -59,6 +59,21 @@ def send(  # noqa: PLR0913, PLR0917 - one parameter per option
             "--evidence", help="Also send which decisions and failed calls, on their own spans."
         ),
     ] = False,
+    issues: Annotated[
+        bool, typer.Option("--issues", help="Also send the issues that each run shows.")
+    ] = False,
+    conversations: Annotated[
+        bool,
+        typer.Option(
+            "--conversations", help="Also send scores of conversations, to the sessions there."
+        ),
+    ] = False,
+    with_content: Annotated[
+        bool,
+        typer.Option(
+            "--with-content", help="Let explanations of issues quote the trace, such as an error."
+        ),
+    ] = False,
     refused_again: Annotated[
         bool,
         typer.Option("--retry-refused", help="Also send what the destination refused before."),
@@ -84,7 +99,16 @@ def send(  # noqa: PLR0913, PLR0917 - one parameter per option
     destination = destination_of(address, os.environ)
     opened = open_lake(lake, lambda note: echo(note, err=True))
     day = since.date() if since else None
-    selection = ScoreSelection(tuple(metric or ()), day, all_scores, refused_again, evidence)
+    selection = ScoreSelection(
+        tuple(metric or ()),
+        since=day,
+        all_scores=all_scores,
+        refused_again=refused_again,
+        evidence=evidence,
+        issues=issues,
+        conversations=conversations,
+        with_content=with_content,
+    )
     if dry_run:
         for name, count in scores_to_send(opened, address, selection).items():
             echo(f"{count:>10,}  {visible(name)}")

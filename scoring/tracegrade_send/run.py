@@ -20,6 +20,7 @@ from tracegrade_send.destinations.phoenix import Phoenix
 from tracegrade_send.errors import SendBusy, SendRefused
 from tracegrade_send.ledger import SentLedger, forget, known_lake_id, lake_id_for
 from tracegrade_send.scores import ScoredLake, ScoreSelection
+from tracegrade_send.texts import ScoreTexts
 
 KINDS: Final[Mapping[str, Callable[[str, Mapping[str, str]], Destination]]] = {
     "otlp": Otlp,
@@ -107,10 +108,11 @@ def _send(
 ) -> SentScores:
     found, ledger = SentScores(), SentLedger(lake, address.hash)
     lake_id = lake_id_for(lake, address)
+    texts = ScoreTexts(scored.own_metrics, with_content=selection.with_content)
     try:
         for scores in scored.scores(address.hash, lake_id, selection, destination.batch):
-            texts = [EvaluatedScore(each, *scored.texts(each)) for each in scores]
-            answers = ledger.add(scores, destination.send(texts))
+            explained = [EvaluatedScore(each, *texts.of(each)) for each in scores]
+            answers = ledger.add(scores, destination.send(explained))
             for score, answer in zip(scores, answers, strict=True):
                 if answer.state == "sent":
                     found.sent[score.metric] += 1

@@ -31,8 +31,8 @@ SENT_SCORES: Final = Table(
         Column(
             "key",
             TEXT,
-            "32 hex digits: hash of lake_id, trajectory, span and metric. Equal after a score "
-            "was computed again.",
+            "32 hex digits: hash of lake_id, trajectory or conversation, span or place, and "
+            "metric. Equal after a score was computed again.",
         ),
         Column(
             "id",

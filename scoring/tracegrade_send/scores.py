@@ -1,36 +1,40 @@
-"""Scores of a lake as they are sent, with their ids, labels and explanations."""
+"""Scores of a lake that a destination lacks, with their ids."""
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-import duckdb
+import pyarrow as pa
 
 from tracegrade.suggestions import did_you_mean
 from tracegrade_lake import Lake
+from tracegrade_lake.columns import BOOLEAN, DATE, TEXT
 from tracegrade_queries.engine.connection import connect
+from tracegrade_queries.engine.relations import (
+    make_empty,
+    make_table,
+    make_view,
+    only,
+    put,
+    table,
+)
+from tracegrade_queries.engine.sql import declared_columns
+from tracegrade_scoring.issue_marks import Marks, merged_issues, stored_marks, with_merged
+from tracegrade_scoring.issues.read import take_issue_attempts
+from tracegrade_scoring.issues.states import MUTED
 from tracegrade_scoring.layer import SCORES
-from tracegrade_scoring.metrics import FAILURE_MODES, MAIN_METRICS, METRICS, Metric
+from tracegrade_scoring.metrics import FAILURE_MODES, MAIN_METRICS, METRICS, Kind
 from tracegrade_scoring.noted_files import was_scored
-from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
 from tracegrade_scoring.rendering.rows import read_rows
 from tracegrade_scoring.sql import RELATIONS
 from tracegrade_send.errors import SendRefused
 from tracegrade_send.layer import SENT
-from tracegrade_send.sql import query
+from tracegrade_send.sql import QUERIES, query
 
-SUCCESS: Final = "success"
-RECOVERED: Final = "call_recovered"
 MEMORY_LIMIT: Final = "1GB"
-OUTCOMES: Final[Mapping[str | None, str]] = {
-    "recovered": "the run reached in another way what it was for",
-    "retried": "the same call succeeded later",
-    "lost": "nothing made up for it",
-}
-MOST_CHARACTERS: Final = 500
-"""Length of an explanation."""
 
 
 class ScoreToSend(NamedTuple):
@@ -42,8 +46,16 @@ class ScoreToSend(NamedTuple):
     trace_id: str
     root_span_id: str | None
     span_id: str | None
+    conversation_id: str | None
+    runs: int | None
+    place: int | None
     called_tool: str | None
     expected_tool: str | None
+    issue: str | None
+    issue_kind: str | None
+    issue_object: str | None
+    issue_step: int | None
+    sentence: str | None
     metric: str
     value: float | None
     numerator: float | None
@@ -78,6 +90,12 @@ class ScoreSelection:
     """Scores that the destination refused before as well."""
     evidence: bool = False
     """Scores of steps as well."""
+    issues: bool = False
+    """Issues of runs as well."""
+    conversations: bool = False
+    """Scores of conversations as well."""
+    with_content: bool = False
+    """Explanations of issues may quote the trace."""
 
 
 class ScoredLake:
@@ -98,43 +116,78 @@ class ScoredLake:
         self.con = connect(lake, layers=(SCORES, SENT), memory_limit=MEMORY_LIMIT)
         RELATIONS.make(self.con, "killed_runs")
         RELATIONS.make(self.con, "superseded_runs")
+        RELATIONS.make(self.con, "observed_optima")
+        make_view(self.con, "attempts_to_send", query("attempts_to_send"))
         self.own_metrics = own_metrics(read_rows(self.con, OWN_METRICS))
+        self._marks = stored_marks(lake)
 
     def scores(
         self, destination: str, lake_id: str, selection: ScoreSelection, batch: int
     ) -> Iterator[list[ScoreToSend]]:
         """Yield the scores that a destination lacks, in batches, ordered by date and run."""
-        result = self._selected(destination, lake_id, selection)
-        while rows := result.fetchmany(batch):
-            yield [ScoreToSend(*row) for row in rows]
+        with self.chosen(selection):
+            values = _values(destination, lake_id, selection)
+            result = self.con.execute(query("scores_to_send"), values)
+            while rows := result.fetchmany(batch):
+                yield [ScoreToSend(*row) for row in rows]
 
     def counts(
         self, destination: str, lake_id: str, selection: ScoreSelection
     ) -> Mapping[str, int]:
         """Return the numbers of the scores that a destination lacks, by metric."""
-        found: dict[str, int] = {}
-        for rows in self.scores(destination, lake_id, selection, 100_000):
-            for row in rows:
-                found[row.metric] = found.get(row.metric, 0) + 1
-        return dict(sorted(found.items()))
+        values = {} if self._is_new(destination) else _values(destination, lake_id, selection)
+        rows = QUERIES.unordered("scores_to_send") if values else _ALL_NEWS
+        with self.chosen(selection):
+            found = self.con.execute(
+                f"SELECT metric, count(*) FROM ({rows}\n) GROUP BY metric ORDER BY metric", values
+            ).fetchall()
+        return dict(found)
 
-    def _selected(
-        self, destination: str, lake_id: str, selection: ScoreSelection
-    ) -> duckdb.DuckDBPyConnection:
+    def _is_new(self, destination: str) -> bool:
+        """Return whether a destination has answered to nothing; no key is looked up then."""
+        answers = "SELECT 1 FROM sent_scores WHERE destination = $destination LIMIT 1"
+        return not self.con.execute(answers, {"destination": destination}).fetchall()
+
+    @contextmanager
+    def chosen(self, selection: ScoreSelection) -> Iterator[None]:
+        """Let the connection hold the scores of a selection, and no column of other metrics."""
+        self._take_selection(selection)
+        of_metrics = (each for each in self._metrics(selection.metrics) if each in METRICS)
+        columns = ", ".join(dict.fromkeys((*_OF_RUNS, *of_metrics)))
+        with only(self.con, ["trajectory_scores"], _SENDABLE, columns):
+            self._take("step_scores", {}, wanted=selection.evidence)
+            self._take_issues(wanted=selection.issues)
+            self._take("session_scores", {}, wanted=selection.conversations)
+            make_view(self.con, "wanted_scores", query("wanted_scores"))
+            yield
+
+    def _take_selection(self, selection: ScoreSelection) -> None:
+        """Create `what_to_send` and `metrics_to_send`.
+
+        Raises:
+            SendRefused: A metric does not exist.
+        """
+        chosen = (selection.since, selection.all_scores)
+        put(self.con, "what_to_send", table(_WHAT, [chosen]))
+        modes, means = () if selection.metrics else FAILURE_MODES, self._means()
         metrics = self._metrics(selection.metrics)
-        return self.con.execute(
-            query("scores_to_send"),
-            {
-                "destination": destination,
-                "lake_id": lake_id,
-                "metrics": metrics,
-                "only_if_shown": [] if selection.metrics else [*FAILURE_MODES],
-                "since": selection.since,
-                "all_scores": selection.all_scores,
-                "refused_again": selection.refused_again,
-                "evidence": selection.evidence,
-            },
-        )
+        rows = [(name, name in modes, name in means) for name in metrics]
+        put(self.con, "metrics_to_send", table(_METRICS, rows))
+
+    def _take(self, name: str, values: Mapping[str, object], *, wanted: bool) -> None:
+        if wanted:
+            make_table(self.con, name, QUERIES.unordered(name), values)
+        else:
+            make_empty(self.con, name, declared_columns(query(name)))
+
+    def _take_issues(self, *, wanted: bool) -> None:
+        if wanted:
+            take_issue_attempts(self.con, merged_issues(self._marks))
+        self._take("issue_scores", {"muted": _muted(self._marks)}, wanted=wanted)
+
+    def _means(self) -> list[str]:
+        known = {**self.own_metrics, **METRICS}
+        return [name for name, each in known.items() if each.kind is Kind.TASK_MEAN]
 
     def _metrics(self, chosen: Sequence[str]) -> list[str]:
         """Return the names of the metrics to send.
@@ -150,37 +203,29 @@ class ScoredLake:
                 raise SendRefused(msg)
         return [*chosen] or [*MAIN_METRICS, *FAILURE_MODES, *self.own_metrics]
 
-    def texts(self, score: ScoreToSend) -> tuple[str | None, str]:
-        """Return the label of a score and its explanation, without text of the trace.
 
-        The label is the metric's; pass or fail of success; the status where there is no value;
-        else None. The explanation says what the score was counted from, or why there is none; that
-        of a step names its tools.
-        """
-        if score.span_id:
-            return score.label, words.clip(_of_step(score), MOST_CHARACTERS)
-        if score.status != "scored":
-            return score.status, words.clip(words.reason(score.reason), MOST_CHARACTERS)
-        label = score.label
-        if label is None and score.metric == SUCCESS:
-            label = "pass" if score.value == 1 else "fail"
-        metric: Metric | None = METRICS.get(score.metric) or self.own_metrics.get(score.metric)
-        text = words.ratio(score.numerator, score.denominator, metric) if metric else ""
-        return label, words.clip(text, MOST_CHARACTERS)
+_WHAT: Final = pa.schema({"since": DATE, "all_scores": BOOLEAN})
+_METRICS: Final = pa.schema({"metric": TEXT, "only_if_shown": BOOLEAN, "is_mean": BOOLEAN})
+_ALL_NEWS: Final = "SELECT metric FROM wanted_scores WHERE is_news"
+_SENDABLE: Final = "trajectory_id IN (SELECT trajectory_id FROM attempts_to_send)"
+_OF_RUNS: Final = (
+    *("trajectory_id", "task_id", "task_category", "release", "agent_name", "run_mode"),
+    *("sample_weight", "date", "scorer_version", "task_hash", "specification_hash", "input_hash"),
+    *("dimensions", "step_efficiency", "step_ratio", "actual_steps", "success"),
+)
+"""Columns of `trajectory_scores` that are read whatever metrics are sent."""
 
 
-def _of_step(score: ScoreToSend) -> str:
-    """Return the explanation of a score of a step."""
-    called = words.name(score.called_tool, "a call")
-    if score.metric == RECOVERED:
-        return f"{called} failed; {OUTCOMES[score.label]}"
-    wrong_tool = f": the call of {called} was not expected"
-    if score.expected_tool:
-        wrong_tool = f": {called} was called, {words.name(score.expected_tool)} was expected"
-    texts = {
-        "wrong_tool": wrong_tool,
-        "wrong_arguments": f": the arguments of {called} were wrong",
-        "better_tool_offered": f": a better tool than {called} was offered",
+def _values(destination: str, lake_id: str, selection: ScoreSelection) -> dict[str, object]:
+    """Return the parameters of `scores_to_send.sql`."""
+    again = selection.refused_again
+    return {"destination": destination, "lake_id": lake_id, "refused_again": again}
+
+
+def _muted(marks: Marks) -> list[str]:
+    """Return the keys of the issues whose newest state is that they need no attention."""
+    states = {
+        issue: [row["state"] for row in rows if row["state"] is not None]
+        for issue, rows in with_merged(marks).items()
     }
-    text = words.ratio(score.numerator, score.denominator, METRICS["tsa"])
-    return text + texts.get(score.label or "", "")
+    return [issue for issue, each in states.items() if each and each[-1] == MUTED]

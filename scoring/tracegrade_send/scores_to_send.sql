@@ -1,46 +1,42 @@
 -- Scores of attempts that a destination lacks, or has with other contents.
 --
--- Left out: runs of sub-agents, runs that were killed or sent in addition to a trial's run, and
--- runs that a later run superseded, since `release_scores` does not count them either. Scores with
--- nothing to measure and failure modes that a run does not show are left out until the destination
--- has them. Scores of steps belong to the calls of a span: its decisions, and its failed calls
--- whose outcome is known. Source: docs/guides/send.md.
+-- Scores with nothing to measure and failure modes that a run does not show are left out until the
+-- destination has them, and so are places of a run without an issue. Source: docs/guides/send.md.
 --
 -- Reads:
---   decisions
---   failed_calls
---   killed_runs
---   scores
+--   attempts_to_send
 --   sent_scores
---   superseded_runs
---   trajectories
 --   trajectory_scores
+--   wanted_scores
 -- Parameters:
---   $destination    VARCHAR    Its hash, as in `sent_scores`.
---   $lake_id        VARCHAR    As in `send_destinations`.
---   $metrics        VARCHAR[]  Names of the metrics to send.
---   $only_if_shown  VARCHAR[]  Names of metrics to send only where the value is above 0.
---   $since          DATE       First date of the runs; NULL for all.
---   $all_scores     BOOLEAN    TRUE: scores with nothing to measure as well.
---   $refused_again  BOOLEAN    TRUE: scores that were refused as well.
---   $evidence       BOOLEAN    TRUE: scores of steps as well.
+--   $destination    VARCHAR  Its hash, as in `sent_scores`.
+--   $lake_id        VARCHAR  As in `send_destinations`.
+--   $refused_again  BOOLEAN  TRUE: scores that were refused as well.
 -- Columns:
---   key                 VARCHAR    Hash of the lake, the trajectory, the span and the metric.
+--   key                 VARCHAR    Hash of the lake, the trajectory or conversation, the span or
+--                                  place, and the metric.
 --   id                  VARCHAR    Hash of the key and the contents.
---   trajectory_id       VARCHAR    The attempt.
+--   trajectory_id       VARCHAR    The attempt; of a conversation, its first one.
 --   trace_id            VARCHAR    Its trace, or that of the step, 32 hex digits.
 --   root_span_id        VARCHAR    Its root span, 16 hex digits; NULL without a root.
 --   span_id             VARCHAR    Span of the step, 16 hex digits; NULL for a score of the run.
+--   conversation_id     VARCHAR    The conversation; NULL for a score of a run or a step.
+--   runs                BIGINT     Attempts of the conversation; NULL for other scores.
+--   place               BIGINT     Place of the issue in its run, from 1; NULL for other scores.
 --   called_tool         VARCHAR    Tool of its first wrong decision or failed call; NULL if none.
 --   expected_tool       VARCHAR    Tool that was expected there; NULL if none was.
---   metric              VARCHAR    Name of the metric, or decision_correct or call_recovered.
+--   issue               VARCHAR    Key of the issue; NULL if its place has none.
+--   issue_kind          VARCHAR    Kind of its reason; NULL if its place has none.
+--   issue_object        VARCHAR    Object of its reason; NULL if nothing in particular.
+--   issue_step          INTEGER    Step that shows it; NULL without one.
+--   sentence            VARCHAR    Description of the failure, which may quote the run.
+--   metric              VARCHAR    Name of the metric, or decision_correct, call_recovered or
+--                                  issue.
 --   value               DOUBLE     The score; NULL unless status is scored.
 --   numerator           DOUBLE     Numerator of value; NULL unless scored.
 --   denominator         DOUBLE     Denominator of value; NULL unless scored.
 --   status              VARCHAR    scored | not_applicable | error.
---   label               VARCHAR    Label of the score; mostly NULL. A step has correct |
---                                  wrong_tool | wrong_arguments | better_tool_offered, or the
---                                  outcome of the failed call.
+--   label               VARCHAR    Label of the score, as in `scores` or `step_scores`.
 --   reason              VARCHAR    Code of why it was not scored; NULL if it was.
 --   source              VARCHAR    Source of the score; mostly NULL.
 --   task_id             VARCHAR    Task of the run; NULL if unknown.
@@ -54,7 +50,7 @@
 --   remote_id           VARCHAR    Id that the destination gave an earlier score; NULL if none.
 --   waits_since         TIMESTAMP  First time that it had to wait, UTC; NULL if it did not.
 -- Order:
---   date, trajectory_id, metric, span_id
+--   date, trajectory_id, metric, key
 WITH answers AS (
   SELECT
     key,
@@ -67,206 +63,99 @@ WITH answers AS (
   GROUP BY key
 ),
 
-attempts AS (
-  SELECT
-    trajectories.trajectory_id,
-    trajectories.trace_id,
-    nullif(trajectories.root_span_id, '0000000000000000') AS root_span_id,
-    trajectories.environment,
-    trajectories.trace_received_ns
-  FROM trajectories
-  ANTI JOIN superseded_runs USING (trajectory_id)
-  ANTI JOIN killed_runs USING (trajectory_id)
-  WHERE
-    trajectories.parent_trajectory_id IS NULL
-    AND coalesce(trajectories.date >= $since::DATE, $since::DATE IS NULL)  -- noqa: RF02
-),
-
-calls AS (
-  SELECT
-    trajectory_id,
-    step_trajectory_id,
-    span_id,
-    step_index,
-    'decision_correct' AS metric,
-    correct AS is_good,
-    CASE
-      WHEN correct THEN 'correct'
-      WHEN list_contains(failed_criteria, 'a') THEN 'wrong_tool'
-      WHEN list_contains(failed_criteria, 'b') THEN 'wrong_arguments'
-      ELSE 'better_tool_offered'
-    END AS label,
-    if(correct, NULL, picked_tool) AS called_tool,
-    if(correct, NULL, expected_tool) AS expected_tool
-  FROM decisions
-  WHERE $evidence::BOOLEAN AND counted AND correct IS NOT NULL  -- noqa: RF02
-
-  UNION ALL
-
-  SELECT
-    trajectory_id,
-    step_trajectory_id,
-    span_id,
-    step_index,
-    'call_recovered' AS metric,
-    outcome <> 'lost' AS is_good,
-    outcome AS label,
-    tool_name AS called_tool,
-    NULL AS expected_tool
-  FROM failed_calls
-  WHERE $evidence::BOOLEAN AND outcome IS NOT NULL  -- noqa: RF02
-),
-
--- One row for each span; a span of a model may have several calls.
-steps_of_runs AS (
-  SELECT
-    calls.trajectory_id,
-    calls.span_id,
-    calls.metric,
-    steps_trajectory.trace_id,
-    count_if(calls.is_good)::DOUBLE AS numerator,
-    count(*)::DOUBLE AS denominator,
-    arg_min_null(calls.label, (calls.is_good, calls.step_index)) AS label,
-    arg_min_null(calls.called_tool, (calls.is_good, calls.step_index)) AS called_tool,
-    arg_min_null(calls.expected_tool, (calls.is_good, calls.step_index)) AS expected_tool
-  FROM calls
-  INNER JOIN trajectories AS steps_trajectory
-    ON calls.step_trajectory_id = steps_trajectory.trajectory_id
-  WHERE nullif(calls.span_id, '0000000000000000') IS NOT NULL
-  GROUP BY calls.trajectory_id, calls.span_id, calls.metric, steps_trajectory.trace_id
-),
-
-all_scores AS (
-  SELECT
-    trajectory_id,
-    NULL AS span_id,
-    metric,
-    NULL AS step_trace_id,
-    value,
-    numerator,
-    denominator,
-    status,
-    label,
-    reason,
-    source,
-    task_id,
-    release,
-    agent_name,
-    date,
-    NULL AS called_tool,
-    NULL AS expected_tool
-  FROM scores
-  WHERE list_contains($metrics::VARCHAR[], metric)
-
-  UNION ALL
-
-  SELECT
-    steps_of_runs.trajectory_id,
-    steps_of_runs.span_id,
-    steps_of_runs.metric,
-    steps_of_runs.trace_id AS step_trace_id,
-    steps_of_runs.numerator / steps_of_runs.denominator AS value,
-    steps_of_runs.numerator,
-    steps_of_runs.denominator,
-    'scored' AS status,
-    steps_of_runs.label,
-    NULL AS reason,
-    NULL AS source,
-    trajectory_scores.task_id,
-    trajectory_scores.release,
-    trajectory_scores.agent_name,
-    trajectory_scores.date,
-    steps_of_runs.called_tool,
-    steps_of_runs.expected_tool
-  FROM steps_of_runs
-  INNER JOIN trajectory_scores USING (trajectory_id)
-),
-
-chosen AS (
+-- Only what may have to be sent: hashes of contents are not needed for the rest.
+keyed AS (
   SELECT
     *,
-    left(
-      sha256(concat_ws(chr(31), $lake_id, trajectory_id, coalesce(span_id, ''), metric)), 32
-    ) AS key
-  FROM all_scores
+    left(sha256(concat_ws(chr(31), $lake_id, subject, part, metric)), 32) AS key
+  FROM wanted_scores
+),
+
+candidates AS (
+  SELECT
+    keyed.*,
+    answers.key IS NOT NULL AS is_known,
+    answers.id AS known_id,
+    answers.state,
+    answers.remote_id,
+    answers.waits_since
+  FROM keyed
+  LEFT JOIN answers ON keyed.key = answers.key
+  WHERE keyed.is_news OR answers.key IS NOT NULL
 ),
 
 identified AS (
   SELECT
-    chosen.*,
-    attempts.root_span_id,
-    attempts.environment,
-    attempts.trace_received_ns,
-    coalesce(chosen.step_trace_id, attempts.trace_id) AS trace_id,
+    candidates.* EXCLUDE (trace_id),
+    attempts_to_send.root_span_id,
+    attempts_to_send.environment,
+    attempts_to_send.received_ns,
+    coalesce(candidates.trace_id, attempts_to_send.trace_id) AS trace_id,
+    trajectory_scores.task_id,
+    trajectory_scores.release,
+    trajectory_scores.agent_name,
     trajectory_scores.scorer_version,
     trajectory_scores.specification_hash,
     left(
       sha256(
         concat_ws(
           chr(31),
-          chosen.key,
-          coalesce(chosen.value::VARCHAR, ''),
-          chosen.status,
-          coalesce(chosen.label, ''),
+          candidates.key,
+          coalesce(candidates.value::VARCHAR, ''),
+          candidates.status,
+          coalesce(candidates.label, ''),
           trajectory_scores.scorer_version,
           coalesce(trajectory_scores.specification_hash, ''),
-          coalesce(trajectory_scores.input_hash, '')
+          coalesce(trajectory_scores.input_hash, ''),
+          candidates.contents
         )
       ),
       32
     ) AS id
-  FROM chosen
-  INNER JOIN attempts USING (trajectory_id)
-  INNER JOIN trajectory_scores USING (trajectory_id)
+  FROM candidates
+  INNER JOIN attempts_to_send ON candidates.trajectory_id = attempts_to_send.trajectory_id
+  INNER JOIN trajectory_scores ON candidates.trajectory_id = trajectory_scores.trajectory_id
 )
 
 SELECT
-  identified.key,
-  identified.id,
-  identified.trajectory_id,
-  identified.trace_id,
-  identified.root_span_id,
-  identified.span_id,
-  identified.called_tool,
-  identified.expected_tool,
-  identified.metric,
-  identified.value,
-  identified.numerator,
-  identified.denominator,
-  identified.status,
-  identified.label,
-  identified.reason,
-  identified.source,
-  identified.task_id,
-  identified.release,
-  identified.agent_name,
-  identified.environment,
-  identified.scorer_version,
-  identified.specification_hash,
-  identified.trace_received_ns AS received_ns,
-  identified.date,
-  answers.remote_id,
-  answers.waits_since
+  key,
+  id,
+  trajectory_id,
+  trace_id,
+  root_span_id,
+  span_id,
+  conversation_id,
+  runs,
+  place,
+  called_tool,
+  expected_tool,
+  issue,
+  issue_kind,
+  issue_object,
+  issue_step,
+  sentence,
+  metric,
+  value,
+  numerator,
+  denominator,
+  status,
+  label,
+  reason,
+  source,
+  task_id,
+  release,
+  agent_name,
+  environment,
+  scorer_version,
+  specification_hash,
+  received_ns,
+  date,
+  remote_id,
+  waits_since
 FROM identified
-LEFT JOIN answers USING (key)
 WHERE
-  (
-    answers.id IS DISTINCT FROM identified.id
-    OR answers.state = 'waiting'
-    OR ($refused_again::BOOLEAN AND answers.state = 'refused')  -- noqa: RF02
-  )
-  AND (
-    answers.key IS NOT NULL
-    OR (
-      ($all_scores::BOOLEAN OR identified.status <> 'not_applicable')  -- noqa: RF02
-      AND (
-        NOT list_contains($only_if_shown::VARCHAR[], identified.metric)  -- noqa: RF02
-        OR identified.value > 0
-      )
-    )
-  )
-ORDER BY
-  identified.date,
-  identified.trajectory_id,
-  identified.metric,
-  identified.span_id NULLS FIRST;
+  NOT is_known
+  OR known_id IS DISTINCT FROM id
+  OR state = 'waiting'
+  OR ($refused_again::BOOLEAN AND state = 'refused')  -- noqa: RF02
+ORDER BY date, trajectory_id, metric, key;

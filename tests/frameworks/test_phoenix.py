@@ -150,6 +150,32 @@ def test_phoenix_has_each_score_once(phoenix: str, tmp_path: Path) -> None:
     assert annotations(phoenix, traces)[traces[0], "tsa"] != 1.0
 
 
+def test_phoenix_has_issues_and_sessions(phoenix: str, tmp_path: Path) -> None:
+    """The issues of a run stand beside one another; a session has the scores of its runs."""
+    lake = Lake.create(tmp_path / "lake")
+    session = {"session__id": "chat", "gen_ai__conversation__id": "chat"}
+    land(lake, run(21, "look", "pay", **session), run(22, **session))
+    (tmp_path / "tasks.yaml").write_text(f"version: 1\n{TASKS}")
+    score(lake, usable_specification(tmp_path / "tasks.yaml")[0])
+    traces = [row["trace_id"] for row in rows(lake, "FROM trajectories ORDER BY trace_id")]
+    tracegrade("export", "--lake", lake.root, "--to", "otlp-endpoint", "--endpoint", phoenix)
+    wait_until(lambda: all_known(phoenix, traces))
+    options = ("--issues", "--conversations", *METRICS)
+    send = ("send", "--lake", lake.root, "--to", "phoenix", "--endpoint", phoenix, *options)
+    first, second = tracegrade(*send), tracegrade(*send)
+
+    assert [each.returncode for each in (first, second)] == [0, 0], first.stdout
+    assert second.stdout.split()[:3] == ["0", "scores", "sent"]
+    path = "/v1/projects/default/{}_annotations?limit=1000&{}"
+    of_runs = got(phoenix, path.format("trace", f"trace_ids={traces[1]}"))["data"]
+    keys = [
+        row["metadata"]["tracegrade.evaluation.issue"] for row in of_runs if row["name"] == "issue"
+    ]
+    assert len({*keys}) == len(keys) > 1
+    of_chat = got(phoenix, path.format("session", "session_ids=chat"))["data"]
+    assert {row["name"]: row["result"]["score"] for row in of_chat}["tsa"] == 0.5
+
+
 def all_known(url: str, traces: list[str]) -> bool:
     """Return whether the server has stored the traces, which it does a little later."""
     try:

@@ -32,7 +32,7 @@ class Peer:
     received: list[tuple[str, bytes]] = field(default_factory=list)
     """Paths and bodies of all requests."""
     unknown: set[str] = field(default_factory=set)
-    """Traces that it does not have."""
+    """Traces, spans and sessions that it does not have."""
     requests: int = 0
     authorization: str = ""
     on_request: Callable[[int], None] = lambda _: None
@@ -46,10 +46,9 @@ class Peer:
         """Return the answer to a request, as the peer of its path gives it."""
         if path.startswith("/api/3.0/mlflow/traces/"):
             return self.mlflow(method, path, json.loads(data or b"null"))
-        if path == "/v1/trace_annotations?sync=true":
-            return self.phoenix(json.loads(data), "trace_id", "Traces")
-        if path == "/v1/span_annotations?sync=true":
-            return self.phoenix(json.loads(data), "span_id", "Spans")
+        for target in ("trace", "span", "session"):
+            if path == f"/v1/{target}_annotations?sync=true":
+                return self.phoenix(json.loads(data), f"{target}_id", f"{target.title()}s")
         if path == "/api/public/scores":
             return self.langfuse(json.loads(data))
         if path == "/v1/logs":

@@ -1,5 +1,6 @@
-"""The header of the query that chooses scores to send is true."""
+"""The headers of the queries that choose scores to send are true."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,37 +11,56 @@ from tests.scoring.job.lakes import TASKS, run
 from tracegrade_lake import Lake
 from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.tasks.specification import usable_specification
-from tracegrade_send.scores import ScoredLake, ScoreToSend
+from tracegrade_send.scores import ScoredLake, ScoreSelection, ScoreToSend
 from tracegrade_send.sql import QUERIES
 
 PARAMETERS = {
     "destination": "0" * 12,
     "lake_id": "lake",
-    "metrics": ["tsa", "success"],
-    "only_if_shown": ["success"],
-    "since": None,
-    "all_scores": True,
+    "muted": [],
     "refused_again": False,
-    "evidence": True,
 }
+ALL = ScoreSelection(
+    ("tsa", "success"), all_scores=True, evidence=True, issues=True, conversations=True
+)
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScoredLake]:
+    """A lake with steps, issues and conversations, opened to send all of them."""
+    folder = tmp_path_factory.mktemp("queries")
+    lake = Lake.create(folder / "lake")
+    both = {"gen_ai__conversation__id": "c-1"}
+    land(lake, run(1, "look", "pay", **both), run(2, "pay", **both))
+    (folder / "tasks.yaml").write_text(f"version: 1\n{TASKS}")
+    score(lake, usable_specification(folder / "tasks.yaml")[0])
+    found = ScoredLake(lake)
+    with found.chosen(ALL):
+        yield found
 
 
 @pytest.mark.parametrize("path", QUERIES.paths.values(), ids=lambda path: path.stem)
-def test_header_is_true(tmp_path: Path, path: Path) -> None:
+def test_header_is_true(scored: ScoredLake, path: Path) -> None:
     """It names what is read, the parameters, the columns with their types and a total order."""
-    lake = Lake.create(tmp_path / "lake")
-    land(lake, run(1, "look", "pay"), run(2, "pay"))
-    (tmp_path / "tasks.yaml").write_text(f"version: 1\n{TASKS}")
-    score(lake, usable_specification(tmp_path / "tasks.yaml")[0])
     sql = path.read_text(encoding="utf-8")
     found = header(sql)
-    con = ScoredLake(lake).con
-    result = con.sql(bare(sql), params=PARAMETERS)
+    parameters = {
+        name: value for name, value in PARAMETERS.items() if f"${name}" in parameters_used(sql)
+    }
+    result = scored.con.sql(bare(sql), params=parameters)
     rows, names = result.fetchall(), result.columns
 
     assert found.columns == columns_of(result)
     assert found.parameters == parameters_used(sql)
     assert found.reads == relations_read(sql)
-    assert tuple(names) == ScoreToSend._fields
-    keys = [tuple(str(row[names.index(name)]) for name in found.order) for row in rows]
-    assert len(set(keys)) == len(keys) > 1
+    keys = [
+        tuple(str(row[names.index(name)]) for name in found.order if name in names) for row in rows
+    ]
+    assert found.order == ["none"] or len({*keys}) == len(keys) > 1
+
+
+def test_rows_are_scores() -> None:
+    """Their columns are the fields of the class, in their order."""
+    assert tuple(name for name, _ in header(QUERIES.text("scores_to_send")).columns) == (
+        ScoreToSend._fields
+    )

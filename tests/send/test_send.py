@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,8 @@ import pytest
 from tests.commands import Ended, tracegrade
 from tests.queries.traces import agent, land, request_of, tool
 from tests.scoring.job.lakes import TASKS, child, run, tables
-from tests.send.peers import Peer, peer
+from tests.send.conftest import KEYS
+from tests.send.peers import Peer
 from tests.slow import slow_after
 
 from tracegrade_lake import Lake
@@ -25,11 +25,6 @@ from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.specification import usable_specification
 
 RUNS = 30
-KEYS = {
-    "TRACEGRADE_SEND_PHOENIX_API_KEY": "phoenix-secret",
-    "TRACEGRADE_SEND_LANGFUSE_PUBLIC_KEY": "pk-lf-secret",
-    "TRACEGRADE_SEND_LANGFUSE_SECRET_KEY": "sk-lf-secret",
-}
 SENT = f"FROM scores WHERE metric IN {MAIN_METRICS} AND status <> 'not_applicable' "
 
 
@@ -48,15 +43,6 @@ def scored_once(tmp_path_factory: pytest.TempPathFactory) -> Lake:
 def lake(scored_once: Lake, tmp_path: Path) -> Lake:
     """Scored runs, which the test may change."""
     return Lake.open(shutil.copytree(scored_once.root, tmp_path / "lake"))
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Peer]:
-    """A peer, and keys for it."""
-    for name, key in KEYS.items():
-        monkeypatch.setenv(name, key)
-    with peer() as found:
-        yield found
 
 
 def specification(root: Path, tasks: str = TASKS) -> Specification:

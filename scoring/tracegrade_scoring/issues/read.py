@@ -174,7 +174,8 @@ def read_issue_rows(con: DuckDBPyConnection, merged: Mapping[str, str]) -> Issue
         con: As for `read_issues`.
         merged: As `merged_issues` returns it.
     """
-    _make_relations(con, merged)
+    take_issue_attempts(con, merged)
+    make_table(con, "task_releases", query("task_releases"))
     counts: dict[tuple[str, str | None], list[ReleaseCount]] = defaultdict(list)
     for row in read_rows(con, "issue_releases"):
         counts[row["issue"], row["run_mode"]].append(
@@ -211,15 +212,17 @@ def with_marks(rows: IssueRows, marks: Marks) -> list[Issue]:
     return sorted(found, key=_order)
 
 
-_RELATIONS: Final = ("issue_attempts", "task_releases")
+def take_issue_attempts(con: DuckDBPyConnection, merged: Mapping[str, str]) -> None:
+    """Create `issue_attempts`: the attempts of each issue.
 
-
-def _make_relations(con: DuckDBPyConnection, merged: Mapping[str, str]) -> None:
+    Args:
+        con: Holds the tables of a scored lake.
+        merged: As `merged_issues` returns it.
+    """
     RELATIONS.make(con, "superseded_runs")
     keys = {"issues": [*merged], "merged_into": [*merged.values()]}
     make_table(con, "merged_issues", query("merged_issues"), keys)
-    for name in _RELATIONS:
-        make_table(con, name, query(name))
+    make_table(con, "issue_attempts", query("issue_attempts"))
 
 
 def _issue(

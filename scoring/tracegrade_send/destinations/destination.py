@@ -27,6 +27,8 @@ class EvaluatedScore(NamedTuple):
             "tracegrade.evaluation.source": score.source,
             "tracegrade.evaluation.task_id": score.task_id,
             "tracegrade.evaluation.release": score.release,
+            "tracegrade.evaluation.conversation_id": score.conversation_id,
+            "tracegrade.evaluation.issue": score.issue,
             "tracegrade.evaluation.scorer_version": score.scorer_version,
             "tracegrade.evaluation.specification_hash": score.specification_hash,
             "tracegrade.evaluation.annotator_kind": "CODE",

@@ -1,8 +1,9 @@
-"""Langfuse: scores of traces, each identified by its id, name and the date of its timestamp.
+"""Langfuse: scores of traces, observations and sessions.
 
-So `id` is the key, and the timestamp is midnight of the run's date: a score that is computed again
-replaces the one before. Up to 100 scores a call. Where a call is accepted in part (207), or lists
-are not known (400), each score of it is sent alone.
+Each is identified by its id, name and the date of its timestamp. So `id` is the key, and the
+timestamp is midnight of the run's date: a score that is computed again replaces the one before. Up
+to 100 scores a call. Where a call is accepted in part (207), or lists are not known (400), each
+score of it is sent alone.
 """
 
 import base64
@@ -63,7 +64,8 @@ def _score(each: EvaluatedScore) -> dict[str, Any]:
     score = each.score
     body = {
         "id": score.key,
-        "traceId": score.trace_id,
+        "traceId": None if score.conversation_id else score.trace_id,
+        "sessionId": score.conversation_id,
         "observationId": score.span_id,
         "name": score.metric,
         "value": score.value,

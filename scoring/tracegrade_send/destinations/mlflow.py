@@ -23,6 +23,8 @@ CHANGED: Final = "feedback,rationale,metadata"
 NOT_THERE: Final = "RESOURCE_DOES_NOT_EXIST"
 """Code of its answer about a trace that it does not have; another 404 is of another server."""
 UNKNOWN_TRACE: Final = "unknown_trace"
+SESSION: Final = "mlflow.trace.session"
+"""Metadata that makes an assessment one of the whole session, on its first trace."""
 
 
 class Mlflow:
@@ -81,8 +83,9 @@ def _assessment(each: EvaluatedScore) -> dict[str, Any]:
     if score.value is None:
         code = score.reason or score.status
         feedback = {"error": {"error_code": code, "error_message": each.explanation or code}}
-    label = {"label": each.label} if each.label else {}
-    details = {name: str(value) for name, value in (each.details() | label).items()}
+    more = {"label": each.label, SESSION: score.conversation_id}
+    more = {name: text for name, text in more.items() if text}
+    details = {name: str(value) for name, value in (each.details() | more).items()}
     of_step = {"span_id": score.span_id} if score.span_id else {}
     return of_step | {
         "assessment_name": score.metric,

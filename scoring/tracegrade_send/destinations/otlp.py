@@ -1,7 +1,8 @@
 """OTLP: each score is a log record, the event `gen_ai.evaluation.result`.
 
 Source: [OTel GenAI], gen-ai-events (status: Development). The event belongs to the root span of
-the run, that of a step to the step's; without a root span it has the trace id alone. Receivers
+the run, that of a step to the step's; without a root span it has the trace id alone, and that of a
+conversation the conversation's id alone. Receivers
 store what arrives twice, so its attributes have the key and the id of the score. The time is that
 of the last received span, so the same lake sends the same records. The observed time is now: of
 two records with one key, the last observed counts.
@@ -70,11 +71,13 @@ def _fill(record: LogRecord, each: EvaluatedScore, now_ns: int) -> None:
     record.observed_time_unix_nano = now_ns
     record.severity_number = SeverityNumber.SEVERITY_NUMBER_INFO
     record.event_name = EVENT
-    record.trace_id = bytes.fromhex(score.trace_id)
-    if span := score.span_id or score.root_span_id:
-        record.span_id = bytes.fromhex(span)
+    if score.conversation_id is None:
+        record.trace_id = bytes.fromhex(score.trace_id)
+        if span := score.span_id or score.root_span_id:
+            record.span_id = bytes.fromhex(span)
     attributes = {
         "event.name": EVENT,
+        "gen_ai.conversation.id": score.conversation_id,
         "gen_ai.evaluation.name": score.metric,
         "gen_ai.evaluation.score.value": score.value,
         "gen_ai.evaluation.score.label": each.label,

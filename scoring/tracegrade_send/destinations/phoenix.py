@@ -1,4 +1,7 @@
-"""Arize Phoenix: annotations of traces and spans, identified by name, target and `identifier`.
+"""Arize Phoenix: annotations of traces, spans and sessions.
+
+They are identified by name, target and `identifier`. A run may show several issues: the identifier
+of each ends with its place, so that they stand beside one another under one name.
 
 `sync=true`, since without it Phoenix answers 200 to annotations of traces that it does not have.
 With it, one unknown trace or span makes it refuse a whole call; the call is then halved until the
@@ -10,15 +13,21 @@ from typing import Any, Final
 
 from tracegrade_send.destinations.destination import SENT, EvaluatedScore, ScoreAnswer
 from tracegrade_send.destinations.json_endpoint import JsonEndpoint
+from tracegrade_send.scores import ScoreToSend
 
 TRACES: Final = "/v1/trace_annotations?sync=true"
 SPANS: Final = "/v1/span_annotations?sync=true"
+SESSIONS: Final = "/v1/session_annotations?sync=true"
 IDENTIFIER: Final = "tracegrade"
 """Marks annotations from tracegrade: a new score replaces the one before."""
 NOT_THERE: Final = "do not exist"
 """Words of its answer to what it does not have; another 404 is of another server."""
-UNKNOWN_TRACE: Final = "unknown_trace"
-UNKNOWN_SPAN: Final = "unknown_span"
+UNKNOWN: Final[Mapping[str, str]] = {
+    TRACES: "unknown_trace",
+    SPANS: "unknown_span",
+    SESSIONS: "unknown_session",
+}
+"""Why a score waits, by where it is sent."""
 
 
 class Phoenix:
@@ -33,11 +42,11 @@ class Phoenix:
 
     def send(self, scores: Sequence[EvaluatedScore]) -> list[ScoreAnswer]:
         """Send annotations, as `Destination.send` says."""
-        of_spans = [each for each in scores if each.score.span_id]
-        of_traces = [each for each in scores if not each.score.span_id]
-        spans = iter(self._send_all(SPANS, of_spans))
-        traces = iter(self._send_all(TRACES, of_traces))
-        return [next(spans if each.score.span_id else traces) for each in scores]
+        answers = {
+            path: iter(self._send_all(path, [each for each in scores if _path(each) == path]))
+            for path in UNKNOWN
+        }
+        return [next(answers[_path(each)]) for each in scores]
 
     def _send_all(self, path: str, scores: Sequence[EvaluatedScore]) -> list[ScoreAnswer]:
         if not scores:
@@ -52,8 +61,20 @@ class Phoenix:
             half = len(scores) // 2
             return self._send_all(path, scores[:half]) + self._send_all(path, scores[half:])
         if is_unknown:
-            return [ScoreAnswer("waiting", UNKNOWN_SPAN if path == SPANS else UNKNOWN_TRACE)]
+            return [ScoreAnswer("waiting", UNKNOWN[path])]
         return [ScoreAnswer("refused", answer.excerpt())]
+
+
+def _path(each: EvaluatedScore) -> str:
+    if each.score.conversation_id:
+        return SESSIONS
+    return SPANS if each.score.span_id else TRACES
+
+
+def _target(score: ScoreToSend) -> dict[str, str]:
+    if score.conversation_id:
+        return {"session_id": score.conversation_id}
+    return {"span_id": score.span_id} if score.span_id else {"trace_id": score.trace_id}
 
 
 def _annotation(each: EvaluatedScore) -> dict[str, Any]:
@@ -62,8 +83,8 @@ def _annotation(each: EvaluatedScore) -> dict[str, Any]:
     return {
         "name": score.metric,
         "annotator_kind": "CODE",
-        "identifier": IDENTIFIER,
-        **({"span_id": score.span_id} if score.span_id else {"trace_id": score.trace_id}),
+        "identifier": f"{IDENTIFIER}-{score.place}" if score.place else IDENTIFIER,
+        **_target(score),
         "result": {name: value for name, value in result.items() if value is not None},
         "metadata": each.details(),
     }

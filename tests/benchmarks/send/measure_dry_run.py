@@ -1,0 +1,95 @@
+"""What it costs to find the scores that a destination lacks.
+
+    python -m tests.benchmarks.send.measure_dry_run [RUNS | LAKE]
+
+Makes and scores a lake of so many runs (100,000), or takes a scored one as it is, and counts its
+scores for a destination that has none: those that are sent by default, those of all metrics, and
+those with steps, issues and conversations. Each is a process of its own. Prints a table for
+docs/internals/measurements.md; candidates are runs times metrics.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tests.benchmarks.bench_scoring import made
+from tests.benchmarks.command_line import while_read
+
+from tracegrade_lake import Lake
+from tracegrade_queries.engine.connection import connect
+from tracegrade_scoring.job.run_scoring import score
+from tracegrade_scoring.layer import SCORES
+from tracegrade_scoring.metrics import FAILURE_MODES, MAIN_METRICS, METRICS
+from tracegrade_scoring.tasks.specification import usable_specification
+
+COMMAND: Final = str(Path(sys.executable).with_name("tracegrade"))
+TO: Final = ("--to", "otlp", "--endpoint", "http://127.0.0.1:1", "--dry-run")
+RUNS: Final = 100_000
+
+
+class DryRun(NamedTuple):
+    """What one dry run took."""
+
+    scores: int
+    secs: float
+    cpu_secs: float
+    mebibytes: int
+
+
+def dry_run(lake: Path, *options: str) -> DryRun:
+    """Count the scores of a lake for a destination that has none."""
+    begun = time.perf_counter()
+    command = [COMMAND, "send", "--lake", str(lake), *TO, *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        lines = process.stdout.read().splitlines()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, lines
+    counted = sum(int(line.split()[0].replace(",", "")) for line in lines)
+    secs = time.perf_counter() - begun
+    return DryRun(counted, secs, used.ru_utime + used.ru_stime, used.ru_maxrss // 1024)
+
+
+def measure(lake: Path) -> None:
+    """Print a row for each selection of scores."""
+    with connect(Lake.open(lake), layers=(SCORES,)) as con:
+        ((runs,),) = con.sql("SELECT count(*) FROM trajectory_scores").fetchall()
+    usual = len(MAIN_METRICS) + len(FAILURE_MODES)
+    every = [word for name in METRICS for word in ("--metric", name)]
+    selections = {
+        "by default": (usual, ()),
+        "all metrics": (len(METRICS), every),
+        "by default, with steps, issues and conversations": (
+            usual, ("--evidence", "--issues", "--conversations"),
+        ),
+    }  # fmt: skip
+    print("| scores | candidates | to send | s | s of CPU | MiB |\n|---|---|---|---|---|---|")
+    for title, (metrics, options) in selections.items():
+        found = dry_run(lake, *options)
+        cells = (f"{runs * metrics:,}", f"{found.scores:,}", f"{found.secs:.1f}")
+        more = (f"{found.cpu_secs:.1f}", f"{found.mebibytes:,}")
+        print(f"| {' | '.join((title, *cells, *more))} |", flush=True)
+
+
+@contextmanager
+def lake_of(given: str) -> Iterator[Path]:
+    """Yield the lake that is given, or one with so many runs."""
+    if not given.isdigit():
+        yield Path(given)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "lake"
+        score(made(place, int(given)), usable_specification(place / "tasks.yaml")[0])
+        yield place
+
+
+if __name__ == "__main__":
+    with while_read(), lake_of(sys.argv[1] if sys.argv[1:] else str(RUNS)) as scored:
+        measure(scored)
