@@ -15,7 +15,11 @@ MAX_RECORD_BYTES: Final = 64 * 2**20
 TOO_DEEP: Final = "no record: it is nested too deeply"
 
 _CHUNK_BYTES: Final = 2**20
-_TOKEN: Final = re.compile(rb'\\.|["{}\[\]\n]', re.DOTALL)
+_REST: Final = rb'[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_STRING_END: Final = re.compile(_REST, re.DOTALL)
+_BRACKET: Final = re.compile(rb'(?:[^"{}\[\]]++|"' + _REST + rb')*+(["{}\[\]])', re.DOTALL)
+"""The next bracket outside strings, or the quote of a string that does not end."""
+
 _BETWEEN: Final = BLANK + b",]"
 _LONE_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 
@@ -85,20 +89,36 @@ class _Cutter:
         is_cut = (len(piece) - len(piece.rstrip(b"\\"))) % 2 == 1
         self._cut_escape = piece[-1:] if is_cut else b""
         piece = piece[: len(piece) - len(self._cut_escape)]
-        start = 0
-        for token in _TOKEN.finditer(piece):
+        start = counted = 0
+        for at in self._brackets(piece):
             before = self._depth
-            self._take(token[0])
-            if before == self._depth:
-                continue
+            self._take(piece[at : at + 1])
             if self._begins(before):
-                yield from self._strange(piece[start : token.start()])
-                start, self._start = token.start(), self._line
+                self._line += piece.count(b"\n", counted, at)
+                counted = at
+                yield from self._strange(piece[start:at])
+                start, self._start = at, self._line
             elif self._depth == self._base and before > self._depth:
-                yield _parsed(self._start, self._record + piece[start : token.end()])
-                start, self._record = token.end(), b""
+                yield _parsed(self._start, self._record + piece[start : at + 1])
+                start, self._record = at + 1, b""
+        self._line += piece.count(b"\n", counted)
         if len(self._record) <= MAX_RECORD_BYTES:
             self._record += piece[start:]
+
+    def _brackets(self, piece: bytes) -> Iterator[int]:
+        """Yield where the brackets outside strings are."""
+        begin = 0
+        if self._in_string:
+            ending = _STRING_END.match(piece)
+            if ending is None:
+                return
+            begin, self._in_string = ending.end(), False
+        while found := _BRACKET.match(piece, begin):
+            begin = found.end()
+            if found[1] == b'"':
+                self._in_string = True
+                return
+            yield begin - 1
 
     def end(self) -> Iterator[FileRecord]:
         if self._base is None or self._depth > self._base:
@@ -106,17 +126,10 @@ class _Cutter:
         else:
             yield from self._strange(b"")
 
-    def _take(self, token: bytes) -> None:
-        if token == b"\n":
-            self._line += 1
-        elif token == b'"':
-            self._in_string = not self._in_string
-        elif self._in_string or token.startswith(b"\\"):
-            return
-        else:
-            self._depth += 1 if token in b"{[" else -1
-            if self._base is None:
-                self._base = 1 if token == b"[" else 0
+    def _take(self, bracket: bytes) -> None:
+        self._depth += 1 if bracket in b"{[" else -1
+        if self._base is None:
+            self._base = 1 if bracket == b"[" else 0
 
     def _begins(self, before: int) -> bool:
         """Return whether the bracket just taken opened a record, or the list of all."""
