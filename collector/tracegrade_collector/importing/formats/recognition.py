@@ -62,6 +62,8 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
         "llm_response_id",
         "cause",
         "extras",
+        "history",
+        "git_patch",
     ),
     "atif": ("schema_version", "steps", "step_id", "final_metrics", "session_id", "agent"),
     "messages": ("messages", "role", "content", "tool_calls", "steps", "task_id", "traj"),

@@ -1,5 +1,6 @@
 """Reads events of OpenHands, of its SDK and of the versions before it, as messages of a run."""
 
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import Any, Final
@@ -37,6 +38,21 @@ _TOKENS: Final = {
     "reasoning_tokens": "reasoning_tokens",
 }
 _OLD_NAMES: Final = {"run": "execute_bash", "run_ipython": "execute_ipython_cell"}
+_EDITORS: Final = ("edit", "read", "run_ipython")
+_EDITOR_ERROR: Final = "ERROR:\n"
+"""How the result of an editor begins that failed."""
+
+_UNKNOWN_TOOL: Final = re.compile(r"Function '(.{1,200}?)' not found in available tools")
+"""Error without a cause about a call that no event shows."""
+
+_OF_EVENTS: Final = frozenset(
+    {
+        *("id", "timestamp", "source", "message", "action", "cause", "timeout"),
+        *("tool_call_metadata", "llm_metrics"),
+    }
+)
+"""Keys of an event beside its arguments, where these have no object of their own."""
+
 _BOOKKEEPING: Final = ("recall", "change_agent_state", "agent_state_changed", "null", "system")
 
 
@@ -54,6 +70,11 @@ class EventReader:
         self._responses: list[str | None] = []  # of each message
         self._model: str | None = None  # that used the most tokens
         self._before: Counter[str] = Counter()  # tokens accumulated so far
+        self._cost_before = 0.0
+
+    def goes_on_from(self, other: "EventReader") -> None:
+        """Count tokens and costs from where another reader of the same metrics is."""
+        self._before, self._cost_before = other._before, other._cost_before
 
     def add(self, event: Any) -> None:
         """Read the next event."""
@@ -149,7 +170,7 @@ class EventReader:
         """Read the tokens so far: the totals of all models, and those of each response."""
         self.total_usage, self.total_cost, most = {}, None, -1
         for each in map(as_object, as_object(value.get("usage_to_metrics")).values()):
-            accumulated = _usage(each.get("accumulated_token_usage"))
+            accumulated = read_totals(each.get("accumulated_token_usage"))
             name = each.get("model_name")
             if isinstance(name, str) and sum(accumulated.values()) > most:
                 self._model, most = name, sum(accumulated.values())
@@ -159,19 +180,18 @@ class EventReader:
             self.total_cost = (self.total_cost or 0) + cost if cost else self.total_cost
             for usage in map(as_object, as_list(each.get("token_usages"))):
                 if isinstance(usage.get("response_id"), str):
-                    self._usage_of[usage["response_id"]] = _usage(usage)
+                    self._usage_of[usage["response_id"]] = read_totals(usage)
 
     def _add_old_action(self, event: JsonObject, action: str) -> None:
-        args = as_object(event.get("args"))
+        args = _arguments(event)
         if action == "system":
             self.system += [args["content"]] if isinstance(args.get("content"), str) else []
             self.tools = as_text(args["tools"]) if as_list(args.get("tools")) else None
         elif action == "message":
-            role = "user" if event.get("source") == "user" else "assistant"
-            self._say(role, {"content": args.get("content")}, event)
-            images = len(as_list(args.get("image_urls")))
+            self._say(_speaker(event, args), {"content": args.get("content")}, event)
+            images = len(as_list(args.get("image_urls") or args.get("images_urls")))
             self.ignored.update({"images": images} if images else {})
-        elif event.get("source") != "agent" or action in _BOOKKEEPING:
+        elif event.get("source", "agent") != "agent" or action in _BOOKKEEPING:
             self.ignored[f"actions {quoted_word(action)}"] += 1
         else:
             self._old_call(event, action, args)
@@ -191,7 +211,7 @@ class EventReader:
         if response is not None and self._responses and self._responses[-1] == response:
             last = self.messages[-1]
             self.messages[-1] = replace(last, pieces=[*last.pieces, *pieces])
-        elif pieces:
+        elif pieces or response is not None:
             self._add(self._of_model(pieces, event), response)
 
     def _add_old_result(self, event: JsonObject, observation: str) -> None:
@@ -199,13 +219,15 @@ class EventReader:
             self.ignored[f"observations {quoted_word(observation)}"] += observation != "think"
             return
         known = as_object(event.get("tool_call_metadata"))
-        extras = as_object(event.get("extras"))
-        code = as_object(extras.get("metadata")).get("exit_code", extras.get("exit_code"))
+        call_id, name = known.get("tool_call_id") or event.get("cause"), known.get("function_name")
+        if call_id is None and (unknown := _UNKNOWN_TOOL.match(as_text(event.get("content")))):
+            call_id, name = f"unknown-{len(self.messages)}", unknown[1]
+            self._add(self._of_model([ToolCall(call_id, name, None)], event), None)
         found = {
-            "tool_call_id": known.get("tool_call_id") or event.get("cause"),
-            "name": known.get("function_name"),
+            "tool_call_id": call_id,
+            "name": name,
             "content": event.get("content"),
-            "is_error": observation == "error" or _failed(code),
+            "is_error": _old_failed(event, observation),
         }
         time = nanoseconds(event.get("timestamp"))
         self._add(Message("tool", [read_result(found)], time), None)
@@ -219,29 +241,70 @@ class EventReader:
                 self._add(self._of_model(list(each.pieces), event), response)
 
     def _of_model(self, pieces: list[Piece], event: JsonObject) -> Message:
-        """Return a message of the model, with the tokens since the one before it."""
+        """Return a message of the model, with tokens and cost since the one before it."""
         metrics = as_object(event.get("llm_metrics"))
         accumulated = as_object(metrics.get("accumulated_token_usage"))
         now = Counter({key: n for key, n in accumulated.items() if type(n) is int and n >= 0})
-        usage = _usage(dict(now - self._before)) if accumulated else {}
+        stated = read_usage(as_object(_response(event)).get("usage"))
+        usage = read_totals(dict(now - self._before)) if accumulated else stated
         self._before = now if accumulated else self._before
-        self.total_cost = read_cost(metrics.get("accumulated_cost")) or self.total_cost
         model = as_object(_response(event)).get("model")
-        time = nanoseconds(event.get("timestamp"))
-        return Message("assistant", pieces, time, model if isinstance(model, str) else None, usage)
+        return Message(
+            "assistant",
+            pieces,
+            nanoseconds(event.get("timestamp")),
+            model if isinstance(model, str) else None,
+            usage,
+            self._cost_since(metrics),
+        )
+
+    def _cost_since(self, metrics: JsonObject) -> float | None:
+        """Return the cost since the message before; None if nothing was added."""
+        total = read_cost(metrics.get("accumulated_cost"))
+        if total is None or total <= self._cost_before:
+            return None
+        cost, self._cost_before = total - self._cost_before, total
+        return round(cost, 12)
 
     def _add(self, message: Message, response: str | None) -> None:
         self.messages.append(message)
         self._responses.append(response)
 
 
+def _arguments(event: JsonObject) -> JsonObject:
+    """Return the arguments of an action; the oldest events have them among their own keys."""
+    if "args" in event:
+        return as_object(event["args"])
+    return {key: value for key, value in event.items() if key not in _OF_EVENTS}
+
+
+def _speaker(event: JsonObject, args: JsonObject) -> str:
+    """Return whose message it is; the oldest events only say whether its author waits."""
+    is_users = event.get("source") == "user" or (
+        "source" not in event and args.get("wait_for_response") is not True
+    )
+    return "user" if is_users else "assistant"
+
+
 def _response(event: JsonObject) -> Any:
     return as_object(event.get("tool_call_metadata")).get("model_response")
 
 
-def _usage(tokens: Any) -> dict[str, int]:
+def read_totals(tokens: Any) -> dict[str, int]:
+    """Return tokens that OpenHands has added up, by attribute of the GenAI conventions."""
     found = as_object(tokens)
     return read_usage({key: found.get(name) for key, name in _TOKENS.items()})
+
+
+def _old_failed(event: JsonObject, observation: str) -> bool:
+    """Return whether a result of the versions before the SDK is a failure."""
+    extras = as_object(event.get("extras")) or event
+    code = as_object(extras.get("metadata")).get("exit_code", extras.get("exit_code"))
+    is_refused = observation in _EDITORS and as_text(event.get("content")).startswith(
+        _EDITOR_ERROR
+    )
+    is_marked = event.get("success") is False or extras.get("error") is True
+    return observation == "error" or is_refused or is_marked or _failed(code)
 
 
 def _failed(code: Any) -> bool:
