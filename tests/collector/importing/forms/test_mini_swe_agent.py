@@ -209,3 +209,65 @@ def test_broken_files_cost_themselves(tmp_path: Path) -> None:
     assert found.imported.ignored["messages that are not objects"] == 1
     assert found.imported.ignored["messages of role 'robot'"] == 1
     assert (found.imported.faults, found.imported.understood["trajectories"]) == (1, 1)
+
+
+def alone(*texts: str) -> list[Row]:
+    """Return the messages of a run alone: the prompt of mini-swe-agent, and texts in turn."""
+    prompt = "Your response must contain exactly ONE bash code block with ONE command."
+    opening: list[Row] = [{"role": "system", "content": prompt}, OPENING[1]]
+    roles = ("assistant", "user")
+    return opening + [{"role": roles[n % 2], "content": each} for n, each in enumerate(texts)]
+
+
+SUBMITS = "Done.\n\n```bash\necho COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT && git diff\n```"
+
+
+@built_together
+def test_messages_alone_are_a_run(folder: Path) -> Scene:
+    """The last one is what was submitted; commands may stand in a tag."""
+    file = written(
+        folder,
+        alone(
+            "I look.\n\n```bash\nls\n```",
+            "<returncode>0</returncode>\n<output>\n文件\n</output>",
+            "Again.\n<mswea_bash_command>cat x</mswea_bash_command>",
+            "<returncode>1</returncode>\n<output>\nno x\n</output>",
+            SUBMITS,
+            "diff --git a/x b/x",
+        ),
+        "repo-1.traj.json",
+    )
+    outcome = yield imported(folder, file)
+
+    assert outcome.imported.recognized == {"mini-swe-agent (by its content)": 1}
+    assert [(arguments, status) for _, arguments, status in outcome.calls()] == [
+        ('{"command":"ls"}', "ok"),
+        ('{"command":"cat x"}', "error"),
+        ('{"command":"echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT && git diff"}', "ok"),
+    ]
+    assert outcome.rows("SELECT user_input, final_answer FROM trajectories") == [
+        ("Fix it.", "diff --git a/x b/x")
+    ]
+    assert lake_counts(outcome) == raw_counts(file)
+
+
+@pytest.mark.parametrize(
+    ("texts", "outcome_of_run", "answer"),
+    [(("```bash\nls\n```",), None, None), ((SUBMITS, ""), "failure", None), ((), None, None)],
+)
+@built_together
+def test_messages_alone_may_end_anywhere(
+    folder: Path, texts: tuple[str, ...], outcome_of_run: str | None, answer: str | None
+) -> Scene:
+    """An empty submission is a failure; nothing tells why others ended."""
+    outcome = yield imported(folder, written(folder, alone(*texts)))
+    found = outcome.rows("SELECT outcome, final_answer FROM trajectories")
+    assert found == [(outcome_of_run, answer)]
+
+
+def test_a_message_that_is_none_costs_itself(tmp_path: Path) -> None:
+    """The others are the run."""
+    file = written(tmp_path, [*alone(SUBMITS)[:2], {"x": 1}, *alone(SUBMITS)[2:]])
+    outcome = imported(tmp_path, file)
+    assert outcome.notes == [f"{file}:1: no message of mini-swe-agent"]
+    assert outcome.imported.understood["tool calls"] == 1

@@ -1,4 +1,4 @@
-"""Counts files of mini-swe-agent 2, with models of Chat Completions."""
+"""Counts files of mini-swe-agent 2, with models of Chat Completions, and lists of messages."""
 
 import json
 from pathlib import Path
@@ -12,6 +12,8 @@ Row = dict[str, Any]
 def raw_counts(path: Path) -> RunCounts:
     """Return the counts of one file."""
     document = json.loads(path.read_text("utf-8"))
+    if isinstance(document, list):
+        return _of_messages(document)
     messages: list[Row] = document["messages"]
     extras = [each.get("extra") or {} for each in messages]
     responses = [each["response"] for each in extras if each.get("response")]
@@ -26,4 +28,18 @@ def raw_counts(path: Path) -> RunCounts:
         input_tokens=sum(each["prompt_tokens"] for each in usages),
         output_tokens=sum(each["completion_tokens"] for each in usages),
         thoughts=sum(bool(each.get("reasoning_content")) for each in answers),
+    )
+
+
+def _of_messages(messages: list[Row]) -> RunCounts:
+    """Return the counts of messages alone, whose last one is what was submitted."""
+    results = [each["content"] for each in messages if each["role"] == "user"][1:]
+    return RunCounts(
+        runs=1,
+        calls=len(results),
+        failed_calls=sum(
+            text.startswith("<returncode>") and not text.startswith("<returncode>0<")
+            for text in results
+        ),
+        answers=int(bool(messages[-1]["content"])),
     )

@@ -7,6 +7,9 @@ version has only the cost of the run, which its last model call gets.
 
 The submission is the answer, and the result of the command that submits. A run that ended without
 one failed, by its budget if a limit ended it; one that an exception ended is `invalid`.
+
+The messages alone, as a list, are read if the first has the prompt of mini-swe-agent. Nothing then
+tells tokens, costs, times, or how a run ended that submitted nothing.
 """
 
 import re
@@ -45,16 +48,29 @@ from tracegrade_collector.importing.usage import read_cost, read_usage
 
 FORMAT: Final = "mini-swe-agent"
 NO_RUN: Final = "no trajectory of mini-swe-agent: it lacks 'trajectory_format' or 'messages'"
+NO_MESSAGE: Final = "no message of mini-swe-agent"
 SUBMITTED: Final = "Submitted"
 
 _LIMITS: Final = ("LimitsExceeded", "TimeExceeded")
 _OF_AGENT: Final = (*_LIMITS, "RepeatedFormatError", SUBMITTED)
-_FENCED: Final = re.compile(r"```(?:mswea_bash_command|bash)[ \t]*\n(.*?)\n?```", re.DOTALL)
+_FENCED: Final = re.compile(
+    r"```(?:mswea_bash_command|bash)[ \t]*\n(.*?)\n?```"
+    r"|<mswea_bash_command>(.*?)</mswea_bash_command>",
+    re.DOTALL,
+)
+_PROMPTS: Final = ("mswea_bash_command", "exactly ONE bash code block with ONE command")
+"""One of these is in the system's message that mini-swe-agent writes."""
+
+_SUBMITS: Final = ("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT")
 _RETURN_CODE: Final = re.compile(r"\s*<returncode>(-?\d{1,10})</returncode>")
 
 
 def fits(record: Any) -> bool:
     """Return whether a file that begins with this record is of this format."""
+    return _is_run(record) or _is_prompt(record)
+
+
+def _is_run(record: Any) -> bool:
     return (
         isinstance(record, dict)
         and isinstance(record.get("messages"), list)
@@ -62,18 +78,47 @@ def fits(record: Any) -> bool:
     )
 
 
+def _is_prompt(record: Any) -> bool:
+    """Return whether this is the first message of a run."""
+    message = as_object(record)
+    text = str(message.get("content"))
+    return message.get("role") == "system" and any(prompt in text for prompt in _PROMPTS)
+
+
 def read(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
     """Yield a part for each run of a file, and one for each invalid record."""
+    alone: list[JsonObject] = []
     with open_plain(path) as file:
         for number, record in enumerate(read_records(file)):
             location = f"{path}:{record.line}"
-            if record.fault or not fits(record.value):
+            is_message = bool(alone) or _is_prompt(record.value)
+            if record.fault or not (is_message or _is_run(record.value)):
                 yield ImportPart(location, fault=record.fault or NO_RUN)
-                continue
-            try:
-                yield _part(path, location, number, record.value)
-            except RecursionError:
-                yield ImportPart(location, fault=TOO_DEEP)
+            elif not is_message:
+                yield _whole_part(path, location, number, record.value)
+            elif "role" in as_object(record.value):
+                alone.append(record.value)
+            else:
+                yield ImportPart(location, fault=NO_MESSAGE)
+    if alone:
+        yield _whole_part(path, f"{path}:1", 0, _with_end(alone))
+
+
+def _with_end(messages: list[JsonObject]) -> JsonObject:
+    """Return the run of messages alone; what answers the command that submits was submitted."""
+    *before, last = messages
+    submits = bool(before) and any(mark in str(before[-1].get("content")) for mark in _SUBMITS)
+    if not submits or before[-1].get("role") != "assistant" or last.get("role") != "user":
+        return {"messages": messages}
+    info = {"exit_status": SUBMITTED, "submission": last.get("content")}
+    return {"messages": [*before, {**last, "role": "exit", "extra": info}], "info": info}
+
+
+def _whole_part(path: Path, location: str, number: int, record: JsonObject) -> ImportPart:
+    try:
+        return _part(path, location, number, record)
+    except RecursionError:
+        return ImportPart(location, fault=TOO_DEEP)
 
 
 def _part(path: Path, location: str, number: int, record: JsonObject) -> ImportPart:
@@ -234,12 +279,18 @@ def _commands(value: JsonObject, extra: JsonObject, after: Any) -> list[str]:
     if actions:
         return [each for each in actions if isinstance(each, str)]
     content = value.get("content")
-    found = _FENCED.findall(content) if isinstance(content, str) else []
+    fenced = _FENCED.finditer(content) if isinstance(content, str) else ()
+    found = [match[1] if match[2] is None else match[2] for match in fenced]
     return found if len(found) == 1 and _follows_command(after) else []
 
 
 def _follows_command(after: Any) -> bool:
-    """Return whether a message is the reply to a command, or the end that it led to."""
+    """Return whether a message is the reply to a command, or the end that it led to.
+
+    None follows the last command of a run that was interrupted.
+    """
+    if after is None:
+        return True
     role, content = as_object(after).get("role"), as_object(after).get("content")
     is_end = role == "exit" or content == ""
     return is_end or (role == "user" and bool(_RETURN_CODE.match(str(content))))
