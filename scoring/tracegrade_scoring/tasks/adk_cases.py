@@ -4,12 +4,13 @@ Each case is a task. The calls of each invocation are expected in its turn, and 
 is the reference.
 
 The form is that of https://github.com/google/adk-python (`EvalCase`), as of June in 2025 (1.4) and
-of 2026. Cases of https://github.com/agentevals-dev/agentevals, as of May 2026, also have `case_id`
-and `agent_content`.
+of 2026, and the one before 1.0 (`query`, `expected_tool_use`), which ADK still reads: a list of
+cases in an `.evalset.json`, or of the turns of one case in a `.test.json`. Cases of https://github.com/agentevals-dev/agentevals, as of May 2026, also have
+`case_id` and `agent_content`.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tracegrade_collector.importing.spellings import as_text, first
@@ -25,7 +26,9 @@ from tracegrade_scoring.tasks.cases import (
 
 _CASES: Final = ("eval_cases", "evalCases")
 _RUBRICS: Final = "rubrics"
+_OLD_DATA: Final = "data"
 _CASE_REST: Final = {
+    "initial_session": "inputs of sessions",
     _RUBRICS: _RUBRICS,
     "conversation_scenario": "scenarios for a simulated user",
     "conversationScenario": "scenarios for a simulated user",
@@ -44,14 +47,49 @@ _DATA_REST: Final = {
 
 
 def fits(record: Any) -> bool:
-    """Return whether a record is an evalset."""
-    return any(isinstance(as_object(record).get(key), list) for key in _CASES)
+    """Return whether a record is an evalset, or a case of the form before 1.0."""
+    found = as_object(record)
+    is_old = any(is_turn(each) for each in as_list(found.get(_OLD_DATA)))
+    return is_old or any(isinstance(found.get(key), list) for key in _CASES)
+
+
+def is_turn(record: Any) -> bool:
+    """Return whether a record is a turn of the form before 1.0."""
+    found = as_object(record)
+    has_query = isinstance(found.get("query"), str)
+    return has_query and ("expected_tool_use" in found or "reference" in found)
 
 
 def read(record: Mapping[str, Any]) -> Iterator[CaseTask]:
     """Yield the task of each case."""
+    if first(record, *_CASES) is None:
+        turns = [_new_turn(turn) for turn in objects_in(record.get(_OLD_DATA))]
+        yield _task({**record, "eval_id": record.get("name"), "conversation": turns}, 1)
     for number, case in enumerate(objects_in(first(record, *_CASES)), start=1):
         yield _task(case, number)
+
+
+def case_of_turns(name: str, turns: Sequence[Mapping[str, Any]]) -> CaseTask:
+    """Return the task of a file that holds the turns of one case, in the form before 1.0."""
+    return next(read({"name": name, _OLD_DATA: list(turns)}))
+
+
+def _new_turn(turn: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a turn of the form before 1.0 as an invocation."""
+    uses = list(objects_in(turn.get("expected_tool_use")))
+    calls = [{"name": use.get("tool_name"), "args": use.get("tool_input")} for use in uses]
+    data = {
+        "tool_uses": None if turn.get("expected_tool_use") is None else calls,
+        "tool_responses": [use for use in uses if use.get("mock_tool_output")],
+        "intermediate_responses": turn.get("expected_intermediate_agent_responses"),
+    }
+    answer = turn.get("reference")
+    response = {"final_response": _content(answer)} if isinstance(answer, str) and answer else {}
+    return {"user_content": _content(turn.get("query")), "intermediate_data": data, **response}
+
+
+def _content(text: Any) -> dict[str, Any]:
+    return {"parts": [{"text": text if isinstance(text, str) else None}]}
 
 
 def _task(case: Mapping[str, Any], number: int) -> CaseTask:

@@ -6,7 +6,7 @@ fields stand. A task may be in many records (one for each trial); they must expe
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,9 +15,10 @@ import yaml
 from tracegrade.errors import BadInput
 from tracegrade_collector.importing.expected import ExpectedAction, read_expected
 from tracegrade_collector.importing.mapping import FieldMap
-from tracegrade_collector.importing.records import read_records
+from tracegrade_collector.importing.records import FileRecord, read_records
 from tracegrade_collector.importing.source import READ_ERRORS, open_plain
 from tracegrade_scoring.errors import TaskFileUnreadable
+from tracegrade_scoring.tasks import adk_cases
 from tracegrade_scoring.tasks.case_forms import form_of
 from tracegrade_scoring.tasks.cases import CaseTask, decision_of, whole_pattern
 
@@ -137,24 +138,36 @@ def _refuse_unread(truths: Sequence[_ExpectedOutcome], note: Note) -> None:
 
 
 def _truths(files: Sequence[Path], fields: FieldMap, note: Note) -> Iterator[_ExpectedOutcome]:
-    is_mapped = any(fields.mapped(field) for field in ("task", "expected"))
     for path in files:
         try:
             with open_plain(path) as file:
-                for record in read_records(file):
-                    location = f"{path}:{record.line}"
-                    if record.fault:
-                        note(f"{location}: {record.fault}")
-                    elif not is_mapped and (form := form_of(record.value)) is not None:
-                        for case in form.read(record.value):
-                            yield _ExpectedOutcome(location, case)
-                    elif (truth := _truth(location, record.value, fields)) is None:
-                        note(f"{location}: no task or no expected actions")
-                    else:
-                        yield truth
+                yield from _truths_in(path, read_records(file), fields, note)
         except READ_ERRORS as error:
             msg = f"{path} cannot be read: {error}"
             raise TaskFileUnreadable(msg) from error
+
+
+def _truths_in(
+    path: Path, records: Iterable[FileRecord], fields: FieldMap, note: Note
+) -> Iterator[_ExpectedOutcome]:
+    is_mapped = any(fields.mapped(field) for field in ("task", "expected"))
+    turns: list[Mapping[str, Any]] = []
+    for record in records:
+        location = f"{path}:{record.line}"
+        if record.fault:
+            note(f"{location}: {record.fault}")
+        elif not is_mapped and (form := form_of(record.value)) is not None:
+            for case in form.read(record.value):
+                yield _ExpectedOutcome(location, case)
+        elif not is_mapped and adk_cases.is_turn(record.value):
+            turns.append(record.value)
+        elif (truth := _truth(location, record.value, fields)) is None:
+            note(f"{location}: no task or no expected actions")
+        else:
+            yield truth
+    if turns:
+        name = path.name.removesuffix(".json").removesuffix(".test")
+        yield _ExpectedOutcome(f"{path}:1", adk_cases.case_of_turns(name, turns))
 
 
 def _truth(location: str, value: Any, fields: FieldMap) -> _ExpectedOutcome | None:

@@ -42,6 +42,18 @@ EVALSET: Row = {
         {"eval_id": "free", "conversation_scenario": {"starting_prompt": "Hi"}},
     ],
 }
+OLD_TURNS: list[Row] = [
+    {"query": "Lamp off?", "expected_tool_use": [], "reference": "Which?"},
+    {
+        "query": "台灯 💡",
+        "expected_tool_use": [
+            {"tool_name": "set", "tool_input": {"on": False}, "mock_tool_output": "ok"}
+        ],
+        "expected_intermediate_agent_responses": [{"author": "a", "text": "Wait."}],
+        "reference": "Off.",
+    },
+]
+OLD_CASE: Row = {"name": "off", "data": OLD_TURNS, "initial_session": {"app_name": "home"}}
 AGENTEVALS: Row = {
     "eval_cases": [
         {
@@ -143,6 +155,26 @@ def test_turns_of_an_evalset_are_expected_in_order(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(("value", "name"), [([OLD_CASE], "off"), (OLD_TURNS, "cases")])
+def test_evalsets_before_1_0_are_evalsets(tmp_path: Path, value: Any, name: str) -> None:
+    """A file of turns alone is one case, which has the name of the file."""
+    tasks, notes = made(tmp_path, value)
+
+    assert tasks == {
+        name: {
+            "match": {"user_input": r"^Lamp off\?$"},
+            "expected": [{"tool": "set", "arguments": {"on": False}, "turn": 1}],
+            "expected_complete": False,
+            "reference": ["Which?", "Off."],
+        }
+    }
+    assert sorted(notes) == [
+        *["not carried over: 1 inputs of sessions"] * (name == "off"),
+        "not carried over: 1 turns with responses of sub-agents",
+        "not carried over: 1 turns with results of tools",
+    ]
+
+
 def test_cases_of_agentevals_are_evalsets(tmp_path: Path) -> None:
     """They have names of their own; calls may stand in events, and keys in camelCase."""
     tasks, notes = made(tmp_path, AGENTEVALS)
@@ -217,7 +249,7 @@ def test_actions_of_the_agent_are_expected(tmp_path: Path, *, is_results: bool) 
     ]
 
 
-@pytest.mark.parametrize("value", [EVALSET, AGENTEVALS, *GOLDENS, EXPERIMENT, TAU2])
+@pytest.mark.parametrize("value", [EVALSET, OLD_CASE, AGENTEVALS, *GOLDENS, EXPERIMENT, TAU2])
 def test_broken_cases_never_stop_the_others(value: Row) -> None:
     """With any value in a field, each form reads on to the end, or does not fit."""
     source = random.Random(str(value))  # noqa: S311 - no secret
@@ -236,5 +268,5 @@ def test_broken_cases_never_stop_the_others(value: Row) -> None:
 
 def test_each_form_is_one_of_its_own() -> None:
     """No record fits two forms."""
-    for value in (EVALSET, AGENTEVALS, *GOLDENS, EXPERIMENT, TAU2):
+    for value in (EVALSET, OLD_CASE, AGENTEVALS, *GOLDENS, EXPERIMENT, TAU2):
         assert len([form.name for form in FORMS if form.fits(value)]) == 1
