@@ -5,8 +5,9 @@ is the reference.
 
 The form is that of https://github.com/google/adk-python (`EvalCase`), as of June in 2025 (1.4) and
 of 2026, and the one before 1.0 (`query`, `expected_tool_use`), which ADK still reads: a list of
-cases in an `.evalset.json`, or of the turns of one case in a `.test.json`. Cases of https://github.com/agentevals-dev/agentevals, as of May 2026, also have
-`case_id` and `agent_content`.
+cases in an `.evalset.json`, or of the turns of one case in a `.test.json`. Cases of
+https://github.com/agentevals-dev/agentevals, as of May 2026, also have `case_id` and
+`agent_content`.
 """
 
 from collections import Counter
