@@ -1,6 +1,6 @@
 """Memory and time of a lander over thousands of tiny commits: both must stay flat.
 
-    python -m tests.benchmarks.measure_commits [COMMITS]
+    python -m tests.benchmarks.lake.measure_commits [COMMITS]
 
 Each commit lands one request of ten spans, in a lander of its own process that never ends. Prints
 the resident memory and the time of a commit at ten points of the way.
