@@ -17,7 +17,8 @@ def main() -> None:
         sys.exit(run_shifted("tests.benchmarks.month.shifted_times", ()))
     WallClock().set(10**18)
     print(datetime.now(UTC).date())
-    print(duckdb.sql("SELECT current_date").fetchall()[0][0])
+    with duckdb.connect() as con:
+        print(*(con.execute("SELECT current_date").fetchone() or ()))
     subprocess.run([sys.executable, "-c", CHILD], check=True)
 
 
