@@ -52,10 +52,11 @@ ERASING = (
 
 SCORING = (
     *("scores_staged", "rows_left_out", "rows_joined", "scores_committed", "replaced_removed"),
+    "log_checkpoint_written",
 )
 """The points `score` passes, in order: after each bucket, once the files that hold older rows of
 its traces are rewritten, before each table's commit, after it, then each time that the files are
-removed which earlier runs replaced in a table.
+removed which earlier runs replaced in a table, and each time that a checkpoint keeps a log short.
 """
 
 POINTS = (*RECEIVING, *LANDING)

@@ -26,6 +26,7 @@ from tracegrade_lake.lake_root import TENANTS_FOLDER, writing_to
 from tracegrade_lake.lake_version import check_version, note_version
 from tracegrade_lake.locks import FolderLock, in_turn
 from tracegrade_lake.log_copies import CopiedTable
+from tracegrade_lake.log_entries import entries_after_checkpoint
 from tracegrade_lake.storage import (
     LOG_FOLDER,
     RAW_TABLES,
@@ -111,6 +112,10 @@ class TableFolder:
     def is_whole(self, version: int) -> bool:
         """Return whether the entry of a commit is readable to its end."""
         return is_whole(self._log / f"{version:020d}.json")
+
+    def entries_to_read(self) -> int:
+        """Return how many entries come after the last checkpoint."""
+        return entries_after_checkpoint(self._log) if self._log.is_dir() else 0
 
     def put_aside_torn(self) -> list[str]:
         """Put aside the log entries that a power cut tore; return the names of their files."""

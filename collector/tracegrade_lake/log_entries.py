@@ -4,15 +4,21 @@ A hostile writer or a flipped bit cannot make a reader open files elsewhere or f
 of the Delta library.
 """
 
+import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+from typing import Final
 from urllib.parse import unquote
 
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from tracegrade_lake.errors import LakeDamaged
+
+_ENTRY: Final = re.compile(r"\d{20}\.json")
+_CHECKPOINT: Final = re.compile(r"\d{20}\.checkpoint\.parquet")
 
 
 def transaction_version(delta: DeltaTable, app_id: str) -> int | None:
@@ -23,6 +29,13 @@ def transaction_version(delta: DeltaTable, app_id: str) -> int | None:
     """
     with reading_log(delta):
         return delta.transaction_version(app_id)
+
+
+def entries_after_checkpoint(log: Path) -> int:
+    """Return how many entries of a log in a folder come after its last checkpoint."""
+    names = os.listdir(log)
+    first = max((int(name[:20]) for name in names if _CHECKPOINT.fullmatch(name)), default=-1)
+    return sum(int(name[:20]) > first for name in names if _ENTRY.fullmatch(name))
 
 
 @contextmanager

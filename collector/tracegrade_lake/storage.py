@@ -111,6 +111,9 @@ class TableStorage(Protocol):
     def is_whole(self, version: int) -> bool:
         """Return whether the entry of a commit is readable to its end."""
 
+    def entries_to_read(self) -> int:
+        """Return how many entries of the log an opening reads; 0 if commits keep them few."""
+
     def put_aside_torn(self) -> list[str]:
         """Put aside the log entries that a power cut tore; return the names of their files."""
 

@@ -26,6 +26,7 @@ from tracegrade_lake.errors import FilesReplaced, LakeDamaged
 from tracegrade_lake.files import make_folder
 from tracegrade_lake.lake import Lake
 from tracegrade_lake.lake_root import writing_to
+from tracegrade_lake.maintenance.checkpoint import shorten_logs
 from tracegrade_lake.maintenance.maintenance_lock import hold_maintenance_lock
 from tracegrade_lake.maintenance.resent_rows import IDENTITIES, RECEIVED, RESENT, mark_resent
 from tracegrade_lake.maintenance.rewriting import Rewriter, lineage_of, rewrite_id
@@ -136,6 +137,7 @@ def compact(
     total, damaged = Compacted(), list[LakeDamaged]()
     with hold_maintenance_lock(lake.state), _spill_folder(lake.state) as spill:
         for name in options.tables or lake.tables():
+            shorten_logs(lake, () if dry_run else [name])
             for group in plan(lake.live_files(name), options, datetime.now(UTC)):
                 try:
                     done = _planned(group)

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tracegrade_lake.backoff import Backoff
-from tracegrade_lake.commit import LiveFile, open_table
+from tracegrade_lake.commit import LiveFile, live_files, open_table
 from tracegrade_lake.errors import FilesReplaced
 from tracegrade_lake.files import all_below, is_older, size_of, sync_folder, write_whole
 from tracegrade_lake.job_files import remove_old_job_files
 from tracegrade_lake.lake import Lake
+from tracegrade_lake.maintenance.checkpoint import shorten_logs
 from tracegrade_lake.maintenance.maintenance_lock import hold_maintenance_lock
 from tracegrade_lake.maintenance.removals import note_removal, recording, rows_by_collector
 from tracegrade_lake.schema import RAW_LOGS, RAW_SPANS
@@ -100,6 +101,7 @@ def expire(
     names = [name for name in tables or lake.tables() if name in RAW or not keep_built]
     total = Expired()
     with hold_maintenance_lock(lake.state):
+        shorten_logs(lake, () if dry_run else lake.tables())
         for name in names:
             done = _expire_table(lake, name, oldest, note, dry_run=dry_run)
             total = _plus(total, done)
@@ -251,7 +253,7 @@ def leftover_files(lake: Lake, name: str, now: datetime) -> list[StoredFile]:
     left_long_ago = set(
         delta.vacuum(RETENTION_HOURS, dry_run=True, enforce_retention_duration=False)
     )
-    needed = {file.path for file in lake.live_files(name)} | (left - left_long_ago)
+    needed = {file.path for file in live_files(delta)} | (left - left_long_ago)
     return [file for file in stored if file.path not in needed and not file.path.startswith(ASIDE)]
 
 

@@ -15,7 +15,7 @@ from tracegrade_lake import Lake
 from tracegrade_lake.errors import LeaseLost, RunOvertaken
 from tracegrade_lake.storage import Lock
 from tracegrade_scoring.errors import FollowerBusy, ScoringBusy
-from tracegrade_scoring.follow import checkpoints, small_files
+from tracegrade_scoring.follow import small_files
 from tracegrade_scoring.follow.commands import (
     LIMIT_SECS,
     FollowingCommand,
@@ -217,11 +217,9 @@ class Follower:
             self._say(line)
 
     def _keep_tables_small(self) -> None:
-        """Merge the files of many ticks, and shorten the logs."""
+        """Merge the files of many ticks."""
         if self._written % small_files.TICKS == 0:
             small_files.merge_small_files(self._lake, self._say)
-        if self._written % checkpoints.TICKS == 0:
-            checkpoints.write_checkpoints(self._lake)
 
     def _note_failure(self, error: Exception) -> None:
         if self._stop.is_set:  # the work was cut off

@@ -1,9 +1,10 @@
-"""Removes the files that scoring runs replaced, once no reader should need them any more."""
+"""Removes the files that scoring runs replaced, once no reader needs them, and shortens logs."""
 
 from typing import Final, NamedTuple
 
 from tracegrade_lake import Lake
 from tracegrade_lake.errors import LakeError
+from tracegrade_lake.maintenance.checkpoint import shorten_logs
 from tracegrade_lake.maintenance.replaced_files import (
     NOTHING_REMOVED,
     RemovedFiles,
@@ -29,20 +30,25 @@ class Removal(NamedTuple):
 
     removed: RemovedFiles = NOTHING_REMOVED
     fault: str = ""
-    """Why not all of them were removed, in one line; '' if nothing failed."""
+    """Why not all were removed, or logs not shortened, in one line; '' if nothing failed."""
 
 
 NO_REMOVAL: Final = Removal()
 
 
-def remove_replaced(lake: Lake, keep_hours: float) -> Removal:
-    """Remove old replaced files of all such tables; a failure is described, as the run is done.
+def clean_up_after_run(lake: Lake, keep_hours: float) -> Removal:
+    """Remove old replaced files of all such tables, and shorten logs that got long.
+
+    A failure is described, as the run is done.
 
     Args:
         lake: The lake, after all commits of a run.
         keep_hours: Time for which a file stays after it was replaced.
     """
+    removed, fault = NOTHING_REMOVED, ""
     try:
-        return Removal(remove_replaced_files(lake, MADE_AGAIN, keep_hours))
+        removed = remove_replaced_files(lake, MADE_AGAIN, keep_hours)
+        shorten_logs(lake, lake.tables())
     except LakeError as error:
-        return Removal(fault=str(error))
+        fault = str(error)
+    return Removal(removed, fault)

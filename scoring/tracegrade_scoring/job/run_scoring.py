@@ -50,7 +50,7 @@ from tracegrade_scoring.job.discovery import (
 )
 from tracegrade_scoring.job.earlier_parts import find_earlier_parts, without_earlier_parts
 from tracegrade_scoring.job.last_scoring import ProcessedFile, note_scoring, scored_with
-from tracegrade_scoring.job.replaced import NO_REMOVAL, Removal, remove_replaced
+from tracegrade_scoring.job.replaced import NO_REMOVAL, Removal, clean_up_after_run
 from tracegrade_scoring.job.score_bucket import (
     METRIC_FAULTS,
     RESUMABLE,
@@ -228,7 +228,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
                 without_task=without_task,
                 mixed_releases=mixed_releases,
                 failed_traces=failed,
-                removal=remove_replaced(lake, keep_replaced_hours),
+                removal=clean_up_after_run(lake, keep_replaced_hours),
                 **_of_scores(found, scored, done.specification),
             )
 

@@ -87,7 +87,10 @@ def fault_lines(done: ScoreSummary) -> Iterator[str]:
             "with --metrics, or run the text that the lake keeps with --trust-kept-metrics"
         )
     if done.removal.fault:
-        yield f"files that earlier runs replaced were not all removed: {done.removal.fault}"
+        yield (
+            "files that earlier runs replaced, or old entries of logs, were not all removed: "
+            f"{done.removal.fault}"
+        )
 
 
 def _removal_lines(removal: Removal) -> Iterator[str]:

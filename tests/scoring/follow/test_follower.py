@@ -17,7 +17,6 @@ from tests.scoring.job.lakes import TASKS, run, tables, values
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, VERDICTS, Lake, Table
 from tracegrade_queries.build.build import build
 from tracegrade_scoring.errors import FollowerBusy
-from tracegrade_scoring.follow.checkpoints import write_checkpoints
 from tracegrade_scoring.follow.follower import LOCK_NAME, Follower, FollowOptions
 from tracegrade_scoring.follow.small_files import merge_small_files
 from tracegrade_scoring.follow.stopping import StopSignal
@@ -225,22 +224,6 @@ def test_small_files_of_today_are_merged(tmp_path: Path) -> None:
     land(lake, run(9, "pay"), seq=9, day=today)
     assert score(lake, SPECIFICATION).trajectories == 1
     assert lines == []
-
-
-def test_checkpoints_keep_logs_short(tmp_path: Path) -> None:
-    """Rows and versions stay, also where there is one already, or no table."""
-    lake = Lake.create(tmp_path / "lake")
-    write_checkpoints(lake)
-    land(lake, run(1, "look"))
-    score(lake, SPECIFICATION)
-    rows, versions = tables(lake), [lake.version(name) for name in lake.tables()]
-    write_checkpoints(lake)
-    write_checkpoints(lake)
-    assert (tables(lake), [lake.version(name) for name in lake.tables()]) == (rows, versions)
-    log = lake.root / TRAJECTORY_SCORES.name / "_delta_log"
-    assert len(list(log.glob("*.checkpoint.parquet"))) == 1
-    land(lake, run(2, "pay"), seq=2)
-    assert score(lake, SPECIFICATION).trajectories == 1
 
 
 def test_a_tick_names_what_waits(tmp_path: Path) -> None:

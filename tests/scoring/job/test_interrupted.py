@@ -13,6 +13,7 @@ from tests.slow import slow_after
 
 from tracegrade_lake import Lake
 from tracegrade_lake.crash_points import EXIT_CODE, VARIABLE
+from tracegrade_lake.log_copies import MOST_ENTRIES
 from tracegrade_lake.maintenance.replaced_files import NOTE_NAME, replaced_files
 from tracegrade_scoring.errors import ScoringBusy
 from tracegrade_scoring.job.discovery import TraceFilter
@@ -175,4 +176,18 @@ def test_a_run_names_what_keeps_it_from_removing_files(pair: Lake, spec: Specifi
 
     assert done.trajectories == 2
     (line,) = fault_lines(done)
-    assert line.startswith("files that earlier runs replaced were not all removed: ")
+    assert line.startswith("files that earlier runs replaced, or old entries of logs, were not ")
+
+
+def test_a_run_keeps_logs_short(pair: Lake, spec: Specification) -> None:
+    """What other jobs and a collector committed is noted in checkpoints, and read as before."""
+    for number in range(3, 4 + MOST_ENTRIES):
+        land(pair, run(number, "look"), seq=number, day=1)
+    assert pair.storage.table("raw_spans").entries_to_read() > MOST_ENTRIES
+    score(pair, spec)
+
+    to_read = {name: pair.storage.table(name).entries_to_read() for name in pair.tables()}
+    assert max(to_read.values()) <= MOST_ENTRIES
+    assert to_read["raw_spans"] == 0
+    assert len(tables(pair)["trajectory_scores"]) == 3 + MOST_ENTRIES
+    assert score(pair, spec).trajectories == 0
