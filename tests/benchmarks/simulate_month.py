@@ -42,7 +42,7 @@ HOURS: Final = 24
 SCORED_HOURS: Final = (11, 23)
 MINUTE_NS: Final = 60 * 10**9
 LATE_AGES: Final = (1, 2, 3, 5, 8, 13, 21)
-"""Days by which late spans come after their runs, as many as there are late dates."""
+"""How many days late spans come after their runs; the first ones for so many late dates."""
 
 CHANGE_DAY: Final = 10
 """On which the task file is another one, counted from 1."""

@@ -14,7 +14,7 @@ from tracegrade_lake.log_copies import MOST_ENTRIES
 
 
 def shorten_logs(lake: Lake, tables: Iterable[str]) -> None:
-    """Write a checkpoint of each of these tables of which an opening reads many entries.
+    """Write a checkpoint of each of these tables whose log has many entries after the last one.
 
     Entries that are older than readers are promised, and needed by no version that is younger,
     are removed. On a store nothing is done, since commits there keep logs short.

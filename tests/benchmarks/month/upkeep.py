@@ -24,7 +24,7 @@ class LakeSize(NamedTuple):
     """Entries after the last checkpoints, which opening each table once reads."""
 
     log_bytes: int
-    """Of all logs, with entries and checkpoints that nobody reads any more."""
+    """Of all logs, with entries and checkpoints that readers no longer need."""
 
 
 def size_of_lake(lake: Lake) -> LakeSize:

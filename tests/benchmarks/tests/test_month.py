@@ -9,7 +9,7 @@ from tests.benchmarks.month.curves import curve
 
 
 def test_a_cost_that_stays_does_not_rise() -> None:
-    """A first week without files to remove is no reason."""
+    """A first week without files to remove does not count."""
     found = curve("expire", {day: min(day, 5.0) for day in range(1, 32)})
 
     assert (found.first, found.middle, found.last, found.in_a_year) == (1, 5, 5, 5)
