@@ -4,8 +4,9 @@ Each package has its own queries, and its code uses only these.
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
-from itertools import dropwhile, islice, takewhile
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,10 +66,22 @@ unordered = QUERIES.unordered
 
 def header_lines(text: str, heading: str) -> list[str]:
     """Return the lines under one heading of a query's header; maybe none."""
-    header = takewhile(lambda line: line.startswith("--"), text.splitlines())
-    below = islice(dropwhile(lambda line: line != f"-- {heading}:", header), 1, None)
-    lines = takewhile(lambda line: line.startswith("--   "), below)
-    return [line.removeprefix("--   ") for line in lines]
+    return [*_sections(text).get(heading, ())]
+
+
+@cache
+def _sections(text: str) -> Mapping[str, Sequence[str]]:
+    """Return the lines under each heading of a query's header, of equal headings the first."""
+    sections: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in takewhile(lambda line: line.startswith("--"), text.splitlines()):
+        if line.startswith("--   "):
+            lines.append(line.removeprefix("--   "))
+        else:
+            lines = []
+            if line.startswith("-- ") and line.endswith(":"):
+                sections.setdefault(line[3:-1], lines)
+    return sections
 
 
 @cache

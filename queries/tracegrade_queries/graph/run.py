@@ -114,10 +114,15 @@ class Run:
     def drop(self, names: Iterable[str]) -> None:
         """Drop relations that were made, except those with the name of a table of the lake."""
         for name in names:
-            if self._absent.pop(name, None) is None and name not in self._of_lake:
+            if self._absent.pop(name, None) is None and self._is_worth_dropping(name):
                 kind = "VIEW" if name in self._views else "TABLE"
                 run_statements(self.con, f"DROP {kind} IF EXISTS temp.{name}")
                 self.drop(self._views.pop(name, ()))
+
+    def _is_worth_dropping(self, name: str) -> bool:
+        """Return whether a relation holds memory, and hides no table of the lake."""
+        is_empty = self._counts.get(name) == 0 and name not in self._views
+        return not is_empty and name not in self._of_lake
 
     def _make(self, relation: AnyRelation) -> None:
         if isinstance(relation, MacroFile):
@@ -182,9 +187,14 @@ class Run:
     def _create(self, name: str) -> None:
         """Create the empty table of a relation that was skipped, for who reads it."""
         if relation := self._absent.pop(name, None):
-            other = self._types(self.con)
             columns = relation.columns(name)
-            make_empty(self.con, name, [(each, other.get(each, kind)) for each, kind in columns])
+            typed = [(each, self._other_types.get(each, kind)) for each, kind in columns]
+            make_empty(self.con, name, typed)
+
+    @cached_property
+    def _other_types(self) -> Mapping[str, str]:
+        """The types of columns that are not as declared."""
+        return self._types(self.con)
 
     @cached_property
     def _of_lake(self) -> set[str]:

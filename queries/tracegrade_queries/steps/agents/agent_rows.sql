@@ -8,6 +8,8 @@
 --   operations
 --   run_ids
 --   runs_of_several_agents
+-- Needs:
+--   runs_of_several_agents or built_trajectories WHERE parent_trajectory_id IS NOT NULL
 -- Columns:
 --   agent          BIGINT     As in operation_agents; one row each.
 --   run            BIGINT

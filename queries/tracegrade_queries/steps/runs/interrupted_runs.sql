@@ -24,6 +24,10 @@
 --   shared_responses
 --   unfinished_runs
 --   unknown_ends
+-- Needs:
+--   pauses or requests WHERE (request IN (SELECT request FROM matches)) IS NOT TRUE AND
+--     (request IN (SELECT request FROM responses)) IS NOT TRUE or model_parts WHERE direction =
+--     'out' AND part_type = 'server_tool_call'
 -- Columns:
 --   run              BIGINT   One row each.
 --   last_model_call  BIGINT   NULL if it has none.

@@ -10,7 +10,7 @@
 -- Reads:
 --   calls
 -- Needs:
---   calls WHERE own_index >= 1
+--   calls GROUP BY tool_name HAVING count(*) > 1
 -- Columns:
 --   attempt_id     INTEGER  The root trajectory.
 --   trajectory_id  INTEGER  The trajectory that made both calls.

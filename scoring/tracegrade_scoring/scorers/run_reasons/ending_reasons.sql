@@ -10,6 +10,8 @@
 --   steps
 --   trajectories
 --   verdict_readings
+-- Needs:
+--   endings or attempts WHERE success IS FALSE
 -- Columns:
 --   attempt_id          INTEGER  The root trajectory.
 --   precedence          INTEGER  Precedence of the kind, from the first.

@@ -18,6 +18,9 @@
 --   sub_goal_reasons
 --   tasks
 --   verdict_reasons
+-- Needs:
+--   attempts WHERE success IS FALSE or verdict_reasons or step_label_reasons or
+--     ending_reasons or call_reasons or mode_reasons or decision_reasons or sub_goal_reasons
 -- Columns:
 --   trajectory_id       INTEGER  The attempt.
 --   rank_in_run         INTEGER  From 1 without gaps; one row for each of the two.
