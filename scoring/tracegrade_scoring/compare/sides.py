@@ -6,7 +6,6 @@ the runs of a side have its text as their release.
 
 Makes:
     side_runs (from trajectory_scores): the runs of both sides
-    side_labels: the texts of both sides
 """
 
 import shlex
@@ -14,12 +13,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
-import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from tracegrade.suggestions import did_you_mean
-from tracegrade_lake.columns import TEXT
-from tracegrade_queries.engine.relations import count, make_table, only, put, table
+from tracegrade_queries.engine.relations import count, make_table, only
 from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.compare.attempts import SIDES
 from tracegrade_scoring.compare.model import DifferingDimension
@@ -183,57 +180,59 @@ def compared(con: DuckDBPyConnection, sides: ComparedSides | None) -> Iterator[N
     if sides is None:
         yield
         return
-    _take_sides(con, sides)
-    labels = [(name, side.label, sides.agents) for name, side in zip(SIDES, sides, strict=True)]
-    put(con, "side_labels", table(_LABELS, labels))
+    conditions = [
+        _condition(con, name, side.names) for name, side in zip(SIDES, sides, strict=True)
+    ]
+    _take_sides(con, sides, *conditions)
+    for name, side in zip(SIDES, sides, strict=True):
+        _set(con, f"{name}_label", side.label)
+    _set(con, "side_agents", sides.agents)
+    by_id = [_HAS_SIDE.format(side=name) for name in SIDES]
+    scores = f"* REPLACE ({_renamed(sides, *conditions)}, {_WITH_NAMES})"
     with (
-        only(con, ["trajectory_scores"], _OF_SIDES, _SCORES_RENAMED),
-        only(con, ["trajectories"], "TRUE", _RUNS_RENAMED),
+        only(con, ["trajectory_scores"], " OR ".join(conditions), scores),
+        only(con, ["trajectories"], "TRUE", f"* REPLACE ({_renamed(sides, *by_id)})"),
     ):
         yield
 
 
-_LABELS: Final = pa.schema({"side": TEXT, "label": TEXT, "agents": TEXT})
-
-_OF_SIDES: Final = "trajectory_id IN (SELECT trajectory_id FROM side_runs)"
-_LABEL: Final = (
-    "CASE WHEN trajectory_id IN (SELECT trajectory_id FROM side_runs WHERE side = 'base') "
-    "THEN (SELECT label FROM side_labels WHERE side = 'base') "
-    f"WHEN {_OF_SIDES} THEN (SELECT label FROM side_labels WHERE side = 'candidate') "
-    "ELSE release END AS release"
-)
-_AGENT: Final = (
-    f"CASE WHEN {_OF_SIDES} "
-    "THEN coalesce((SELECT any_value(agents) FROM side_labels), agent_name) "
-    "ELSE agent_name END AS agent_name"
-)
-_RUNS_RENAMED: Final = f"* REPLACE ({_LABEL}, {_AGENT})"
-_SCORES_RENAMED: Final = (
-    f"* REPLACE ({_LABEL}, {_AGENT}, map_concat(dimensions, map_from_entries(list_filter("
+_HAS_SIDE: Final = "trajectory_id IN (SELECT trajectory_id FROM side_runs WHERE side = '{side}')"
+_WITH_NAMES: Final = (
+    "map_concat(dimensions, map_from_entries(list_filter("
     "[{'key': 'release', 'value': release}, {'key': 'agent', 'value': agent_name}], "
-    "LAMBDA each: each.value IS NOT NULL))) AS dimensions)"
+    "LAMBDA each: each.value IS NOT NULL))) AS dimensions"
 )
 """Release and agent are dimensions where other things are compared."""
 
 
-def _take_sides(con: DuckDBPyConnection, sides: ComparedSides) -> None:
+def _renamed(sides: ComparedSides, base: str, candidate: str) -> str:
+    """Return release and agent as the comparison names them, by the conditions of both sides."""
+    release = (
+        f"CASE WHEN {base} THEN getvariable('base_label') "
+        f"WHEN {candidate} THEN getvariable('candidate_label') ELSE release END AS release"
+    )
+    if sides.agents is None:
+        return release
+    return (
+        f"{release}, CASE WHEN {base} OR {candidate} THEN getvariable('side_agents') "
+        "ELSE agent_name END AS agent_name"
+    )
+
+
+def _take_sides(con: DuckDBPyConnection, sides: ComparedSides, base: str, candidate: str) -> None:
     """Create `side_runs`.
 
     Raises:
         BadSide: Runs are on both sides.
         NothingToCompare: A side has no run.
     """
-    found = [_condition(name, side.names) for name, side in zip(SIDES, sides, strict=True)]
-    values = {name: value for _, given in found for name, value in given.items()}
-    base, candidate = (condition for condition, _ in found)
     make_table(
         con,
         "side_runs",
         f"SELECT trajectory_id, CASE WHEN {base} THEN 'base' ELSE 'candidate' END AS side, "
-        f"({base}) AND ({candidate}) AS on_both, "
+        f"{base} AND {candidate} AS on_both, "
         "coalesce(success.reason <> 'child_trajectory', TRUE) AS is_root "
-        f"FROM trajectory_scores WHERE ({base}) OR ({candidate})",
-        values,
+        f"FROM trajectory_scores WHERE {base} OR {candidate}",
     )
     if both := count(con, "side_runs WHERE on_both AND is_root"):
         msg = (
@@ -246,20 +245,26 @@ def _take_sides(con: DuckDBPyConnection, sides: ComparedSides) -> None:
             raise NothingToCompare(_no_runs(con, side))
 
 
-def _condition(prefix: str, names: SideNames) -> tuple[str, dict[str, object]]:
-    """Return the condition of a side's runs, and its values."""
-    parts, values = [], dict[str, object]()
+def _condition(con: DuckDBPyConnection, prefix: str, names: SideNames) -> str:
+    """Return the condition of a side's runs; its values are variables of the connection.
+
+    Such conditions cost less than a look-up of each run whenever `trajectory_scores` is read.
+    """
+    parts = []
     for number, (key, wanted) in enumerate(names.items()):
         name = f"{prefix}_{number}"
-        column = COLUMNS.get(key, f"dimensions[${name}_key::VARCHAR]")
-        if key not in COLUMNS:
-            values[f"{name}_key"] = key
-        values[name] = [each for each in wanted if each is not None]
+        column = COLUMNS.get(key, f"dimensions[getvariable('{name}_key')]")
+        _set(con, f"{name}_key", key)
+        _set(con, name, [each for each in wanted if each is not None])
         unknown = f" OR {column} IS NULL" if None in wanted else ""
-        parts.append(
-            f"(coalesce({column} IN (SELECT unnest(${name}::VARCHAR[])), FALSE){unknown})"
-        )
-    return " AND ".join(parts), values
+        known = f"coalesce(list_contains(getvariable('{name}'), {column}), FALSE)"
+        parts.append(f"({known}{unknown})")
+    return f"({' AND '.join(parts)})"
+
+
+def _set(con: DuckDBPyConnection, name: str, value: object) -> None:
+    kind = "VARCHAR[]" if isinstance(value, list) else "VARCHAR"
+    con.execute(f"SET VARIABLE {name} = $value::{kind}", {"value": value})
 
 
 def _no_runs(con: DuckDBPyConnection, side: RunSide) -> str:
@@ -276,6 +281,6 @@ def _no_runs(con: DuckDBPyConnection, side: RunSide) -> str:
 
 
 def _has_runs(con: DuckDBPyConnection, key: str, side: RunSide) -> bool:
-    condition, values = _condition("one", {key: side.names[key]})
+    condition = _condition(con, "one", {key: side.names[key]})
     rows = f"SELECT 1 FROM trajectory_scores WHERE {condition} LIMIT 1"
-    return bool(con.execute(rows, values).fetchall())
+    return bool(con.execute(rows).fetchall())
