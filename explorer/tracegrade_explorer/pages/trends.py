@@ -1,8 +1,8 @@
-"""`/trends`: a metric over time, release by release."""
+"""`/trends`: a metric over time, by release or another dimension."""
 
 from collections import defaultdict
 from datetime import date, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from markupsafe import Markup
 
@@ -23,11 +23,16 @@ PARTS: Final = {"date": 1, "week": 7}
 """Days of each."""
 FORMER: Final = {"day": "date"}
 """Former names of time periods in addresses."""
-OWN: Final = ("metric", "by")
+OWN: Final = ("metric", "by", "split")
+SPLITS: Final = ("release", "agent", "category", "run_mode")
+"""What lines may be drawn for, next to the dimensions of the lake."""
+MOST_NAMES: Final = 50
+"""Releases, or values of a dimension, with rows of their own, those with most runs."""
+OTHER: Final = "(other)"
 FEW: Final = 5
 """With fewer tasks, or for runs without a task, a point is hollow and has no interval."""
 MOST_LINES: Final = 6
-"""Releases drawn, those with most runs; the table has all."""
+"""Names drawn, those with most runs; the table has all that have rows."""
 WIDTH_95: Final = 1.96
 """Standard errors on either side of a value that hold it 19 times of 20."""
 
@@ -40,10 +45,12 @@ class TrendQuery(NamedTuple):
     is_share: bool
     by: str
     """A key of `PARTS`."""
+    split: str
+    """What each line stands for: one of `SPLITS`, or a dimension."""
 
 
 def trends(request: PageRequest) -> PageResponse:
-    """Return a metric of each date or week by release, over the runs that count in rates."""
+    """Return a metric of each date or week by name, over the runs that count in rates."""
     own, run_filter = request.split(*OWN)
     metric, given = own.get("metric", "success"), own.get("by", "date")
     by = FORMER.get(given, given)
@@ -51,16 +58,25 @@ def trends(request: PageRequest) -> PageResponse:
     if metric not in {*NUMBERS, *metrics} or by not in PARTS:
         msg = f"metric={metric}, by={given}: give a metric or number of runs, and date or week"
         raise BadFilter(msg)
+    splits = (*SPLITS, *request.snapshot.dimensions)
+    split = own.get("split", SPLITS[0])
+    if split not in splits:
+        msg = f"split={split}: give one of {', '.join(splits)}"
+        raise BadFilter(msg)
     if run_filter.counted is None:
         run_filter = run_filter.replaced(counted=True)
     known = metrics.get(metric)
     task_means = known is not None and known.kind is Kind.TASK_MEAN
-    rows = _points(request, run_filter, metric, days=PARTS[by], task_means=task_means)
-    is_share = known is not None and known.scale is Scale.SHARE
-    query = TrendQuery(run_filter, label_of(metric, metrics), is_share, by)
+    query = TrendQuery(
+        run_filter, label_of(metric, metrics), known is not None and known.scale is Scale.SHARE,
+        by, split,
+    )  # fmt: skip
+    rows = _points(request, query, metric, task_means=task_means)
     view = {
         "metric": metric,
         "by": by,
+        "split": split,
+        "splits": splits,
         "label": query.label,
         "meaning": known.meaning if known else "",
         "chips": [*chips(run_filter, metrics)],
@@ -73,35 +89,48 @@ def trends(request: PageRequest) -> PageResponse:
         "few": FEW,
         "mixed": several_definitions(request),
         "alerts": alert_marks(request, lambda alert: alert.metric == metric),
-        "names": [words.name(name, "(no release)") for name in _largest(rows)],
+        "names": [_name(name, query) for name in _largest(rows)],
     }
-    data = {"metric": metric, "by": by, "mixed": view["mixed"], "rows": rows}
-    columns = ["date", "release", "runs", "measured", "units", "value", "spread"]
-    return PageContent("trends", f"{query.label} over time", view, data, columns, rows)
+    columns = ["date", split, "runs", "measured", "units", "value", "spread"]
+    flat = [{**row, split: OTHER if row["is_other"] else row["name"]} for row in rows]
+    points = [{column: row[column] for column in columns} for row in flat]
+    data = {"metric": metric, "by": by, "split": split, "mixed": view["mixed"], "rows": points}
+    return PageContent("trends", f"{query.label} over time", view, data, columns, points)
 
 
 def _points(
-    request: PageRequest, run_filter: Filter, metric: str, *, days: int, task_means: bool
+    request: PageRequest, trend: TrendQuery, metric: str, *, task_means: bool
 ) -> list[Row]:
-    """Return the points of all releases; runs of a state are read each time, since it passes."""
+    """Return the points of all names; runs of a state are read each time, since it passes."""
+    days = PARTS[trend.by]
 
     def made() -> list[Row]:
         return read_added_up(
-            request.con, "trend", run_filter, metric, days=days, task_means=task_means
-        )
+            request.con, "trend", trend.runs, metric,
+            days=days, most=MOST_NAMES, split=trend.split, task_means=task_means,
+        )  # fmt: skip
 
-    if run_filter.state is not None:
+    if trend.runs.state is not None:
         return made()
-    key = ("trend", run_filter.conditions_alone.query, metric, days)
+    key = ("trend", trend.runs.conditions_alone.query, metric, days, trend.split)
     points: list[Row] = request.snapshot.cached(key, made)
     return points
 
 
-def _largest(rows: list[Row]) -> list[str | None]:
-    runs: dict[str | None, int] = defaultdict(int)
+LineName: TypeAlias = tuple[str | None, bool]
+"""A name, and whether it stands for all names beyond those with most runs."""
+
+
+def _largest(rows: list[Row]) -> list[LineName]:
+    runs: dict[LineName, int] = defaultdict(int)
     for row in rows:
-        runs[row["release"]] += row["measured"]
-    return sorted(runs, key=lambda name: (-runs[name], name or ""))[:MOST_LINES]
+        runs[row["name"], row["is_other"]] += row["measured"]
+    return sorted(runs, key=lambda name: (name[1], -runs[name], name[0] or ""))[:MOST_LINES]
+
+
+def _name(name: LineName, trend: TrendQuery) -> str:
+    text, is_other = name
+    return OTHER if is_other else words.name(text, f"(no {words.mode(trend.split)})")
 
 
 class Chart(NamedTuple):
@@ -125,16 +154,16 @@ def _chart(rows: list[Row], trend: TrendQuery) -> Chart | None:
     top = 1.0 if trend.is_share else max(map(_high, found)) or 1.0
     drawn = [
         Line(
-            words.name(name, "(no release)"),
+            _name(name, trend),
             [
                 _point(row, _across(row["date"], first, last), top, trend)
                 for row in found
-                if row["release"] == name
+                if (row["name"], row["is_other"]) == name
             ],
         )
         for name in _largest(found)
     ]
-    label = f"{trend.label} from {first} to {last}, lines by release"
+    label = f"{trend.label} from {first} to {last}, lines by {words.mode(trend.split)}"
     high, middle, low = (_amount(share * top, trend) for share in (1.0, 0.5, 0.0))
     dates = (str(first), str(last)) if first != last else (str(first),)
     return Chart(lines(drawn, label), high, middle, low, dates)
@@ -153,30 +182,35 @@ def _high(row: Row) -> float:
 def _point(row: Row, x: float, top: float, trend: TrendQuery) -> Point:
     around = _high(row) - row["value"]
     title = (
-        f"{words.name(row['release'], '(no release)')}, {row['date']}: "
+        f"{_name((row['name'], row['is_other']), trend)}, {row['date']}: "
         f"{_amount(row['value'], trend)} over {words.count(row['measured'], 'run')}"
     )
     few = row["units"] < FEW or row["spread"] is None
     ends = (None, None) if few else ((row["value"] - around) / top, (row["value"] + around) / top)
-    return Point(x, row["value"] / top, few, title, _runs(row, trend.runs, trend.by), *ends)
+    return Point(x, row["value"] / top, few, title, _runs(row, trend), *ends)
 
 
 def _row(row: Row, trend: TrendQuery) -> dict[str, Any]:
     return {
         "date": row["date"],
-        "release": words.name(row["release"], "(no release)"),
+        "name": _name((row["name"], row["is_other"]), trend),
         "runs": row["runs"],
         "measured": row["measured"],
         "value": _amount(row["value"], trend),
-        "href": _runs(row, trend.runs, trend.by),
+        "href": _runs(row, trend),
     }
 
 
-def _runs(row: Row, run_filter: Filter, by: str) -> str:
-    """Return the list of the release's runs that were received in a part of time."""
-    names = {**run_filter.names, "release": (row["release"],)}
-    dates = (row["date"], row["date"] + timedelta(PARTS[by] - 1))
-    return links.runs(run_filter.replaced(names=names, received=dates))
+def _runs(row: Row, trend: TrendQuery) -> str:
+    """Return the list of the runs with a name that were received in a part of time.
+
+    That of other names has the runs of all names.
+    """
+    dates = (row["date"], row["date"] + timedelta(PARTS[trend.by] - 1))
+    found = trend.runs.replaced(received=dates)
+    if not row["is_other"]:
+        found = found.replaced(names={**trend.runs.names, trend.split: (row["name"],)})
+    return links.runs(found)
 
 
 def _amount(value: float | None, trend: TrendQuery) -> str:

@@ -1,16 +1,21 @@
--- A metric over time, by release: its value over the runs that were received on each date.
+-- A metric over time, by release or another dimension: its value over the runs that were received
+-- on each date.
 --
--- Values are added up as for releases. Source: docs/metrics.md, section 7.4.
+-- Values are added up as for releases. Names beyond the ones with most runs are one row. Source:
+-- docs/metrics.md, section 7.4.
 --
 -- Reads:
 --   matching_runs
 --   metric_parts
 -- Parameters:
 --   $days        BIGINT   Days of one part of time: 1, or 7.
+--   $most        BIGINT   Names of which each has rows of its own.
+--   $split       VARCHAR  release | agent | category | run_mode, or a dimension.
 --   $task_means  BOOLEAN  Whether each task counts the same, and not each observation.
 -- Columns:
---   date      DATE     The first date of a part of time. One row for each and release.
---   release   VARCHAR  NULL if not sent.
+--   date      DATE     The first date of a part of time. One row for each of the first three.
+--   name      VARCHAR  The release, or the value of the dimension; NULL if not known.
+--   is_other  BOOLEAN  TRUE: all names beyond those with most runs; name is NULL.
 --   runs      BIGINT   At least 1.
 --   measured  BIGINT   Runs with a value.
 --   units     BIGINT   Tasks among these, and runs without a task.
@@ -18,10 +23,11 @@
 --   spread    DOUBLE   Standard error of the value, over tasks and the runs without one; NULL for
 --                      less than two of these.
 -- Order:
---   date, release
+--   date, name, is_other
 SELECT
   date,
-  release,
+  name,
+  is_other,
   sum(runs)::BIGINT AS runs,
   sum(measured)::BIGINT AS measured,
   count(numerator) AS units,
@@ -39,21 +45,17 @@ SELECT
     ) / nullif(sum(denominator), 0)
   ) AS spread
 FROM (
-  SELECT
-    (date - (epoch(date)::BIGINT // 86400 % $days)::INTEGER)::DATE AS date,
-    release,
-    if($task_means, task_id, coalesce(task_id, trajectory_id)) AS unit,
-    count(*) AS runs,
-    count(numerator) AS measured,
-    if($task_means, sum(weight * measured) / sum(weight), sum(weight * numerator)) AS numerator,
-    if(
-      $task_means, if(count(numerator) > 0, 1.0, NULL), sum(weight * denominator)
-    ) AS denominator
-  FROM (
+  WITH named AS (
     SELECT
       matching_runs.trajectory_id,
       matching_runs.date,
-      matching_runs.release::VARCHAR AS release,
+      CASE $split  -- noqa: RF02
+        WHEN 'release' THEN matching_runs.release::VARCHAR
+        WHEN 'agent' THEN matching_runs.agent_name::VARCHAR
+        WHEN 'category' THEN matching_runs.task_category::VARCHAR
+        WHEN 'run_mode' THEN matching_runs.run_mode::VARCHAR
+        ELSE matching_runs.dimensions[$split]  -- noqa: RF02
+      END AS name,
       matching_runs.task_id::VARCHAR AS task_id,
       matching_runs.measured,
       metric_parts.numerator,
@@ -61,8 +63,44 @@ FROM (
       metric_parts.weight
     FROM matching_runs
     LEFT JOIN metric_parts ON matching_runs.trajectory_id = metric_parts.trajectory_id
-  ) AS parts
-  GROUP BY ALL
-) AS units
-GROUP BY date, release
-ORDER BY date, release;
+  ),
+
+  names AS (
+    SELECT
+      name,
+      row_number() OVER (ORDER BY count(*) DESC, name ASC) > $most AS is_other
+    FROM named
+    GROUP BY name
+  ),
+
+  units AS (
+    SELECT
+      (named.date - (epoch(named.date)::BIGINT // 86400 % $days)::INTEGER)::DATE AS date,  -- noqa: RF02
+      if(names.is_other, NULL, named.name) AS name,
+      names.is_other,
+      if(
+        $task_means::BOOLEAN,  -- noqa: RF02
+        named.task_id,
+        coalesce(named.task_id, named.trajectory_id)
+      ) AS unit,
+      count(*) AS runs,
+      count(named.numerator) AS measured,
+      if(
+        $task_means::BOOLEAN,  -- noqa: RF02
+        sum(named.weight * named.measured) / sum(named.weight),
+        sum(named.weight * named.numerator)
+      ) AS numerator,
+      if(
+        $task_means::BOOLEAN,  -- noqa: RF02
+        if(count(named.numerator) > 0, 1.0, NULL),
+        sum(named.weight * named.denominator)
+      ) AS denominator
+    FROM named
+    INNER JOIN names ON named.name IS NOT DISTINCT FROM names.name
+    GROUP BY ALL
+  )
+
+  SELECT * FROM units
+) AS points
+GROUP BY date, name, is_other
+ORDER BY date, name, is_other;

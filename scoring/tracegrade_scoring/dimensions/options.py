@@ -13,8 +13,8 @@ FILTER_KEYS: Final = frozenset(
         *("agent", "release", "task", "category", "run_mode", "outcome", "conversation", "reason"),
         *("failure", "dialect", "steps", "calls", "errors", "tokens", "cost_usd", "duration_ms"),
         *("findings", "since", "until", "received", "request", "asked", "level", "counted"),
-        *("complete", "state", "sort", "after", "cols", "metric", "by", "window", "zone"),
-        *("format", "base", "candidate", "where"),
+        *("complete", "state", "sort", "after", "cols", "metric", "by", "split", "window"),
+        *("zone", "format", "base", "candidate", "where"),
     )
 )
 """Keys of filters of runs, and of addresses of pages, which no dimension may have as its name."""

@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 from tests.explorer.lakes import client, explorer
 from tests.queries.traces import agent, land, request_of, tool
 
+from tracegrade_explorer.pages import trends
 from tracegrade_lake import Lake
 from tracegrade_scoring.dimensions.options import given_mapping
 from tracegrade_scoring.job.run_scoring import score
@@ -77,6 +78,27 @@ def test_names_of_a_dimension_are_completed(web: TestClient) -> None:
     texts = [each["text"] for each in found["choices"]]
 
     assert texts == ["arm=a ", 'arm="b & c" ', "arm=~ "]
+
+
+def test_trend_has_a_line_for_each_value_of_a_dimension(web: TestClient) -> None:
+    """Each row leads to its runs; a name that is no dimension is refused."""
+    found = web.get("/trends.json?metric=errors&split=arm").json()
+    page = web.get("/trends?metric=errors&split=arm").text
+
+    assert {row["arm"]: row["runs"] for row in found["rows"]} == {"a": 5, "b & c": 3, None: 2}
+    for query in ("arm=a", "arm=b+%26+c", "arm=~"):
+        assert f'href="/runs?{query}&amp;received=' in page
+    assert web.get("/trends?split=moon").status_code == 400
+
+
+def test_trend_pools_the_names_beyond_those_with_most_runs(
+    web: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All runs are in a row; those of other names are in one."""
+    monkeypatch.setattr(trends, "MOST_NAMES", 1)
+    rows = web.get("/trends.json?metric=calls&split=arm").json()["rows"]
+
+    assert [(row["arm"], row["runs"]) for row in rows] == [("a", 5), ("(other)", 5)]
 
 
 def test_two_values_of_a_dimension_are_compared_as_releases_are(web: TestClient) -> None:
