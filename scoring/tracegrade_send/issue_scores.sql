@@ -8,7 +8,9 @@
 --   attempts_to_send
 --   issue_attempts
 -- Parameters:
---   $muted  VARCHAR[]  Keys of the issues that people muted.
+--   $muted       VARCHAR[]  Keys of the issues that people muted.
+--   $empty_ones  BOOLEAN    TRUE: places without an issue as well, which only a destination that
+--                           has scores may have to hear of.
 -- Columns:
 --   trajectory_id  VARCHAR  The attempt.
 --   place          BIGINT   From 1 to 10; one row for each of the two.
@@ -45,4 +47,5 @@ SELECT
   placed.sentence
 FROM places
 LEFT JOIN placed USING (trajectory_id, place)
+WHERE $empty_ones::BOOLEAN OR placed.issue IS NOT NULL  -- noqa: RF02
 ORDER BY places.trajectory_id, places.place;

@@ -125,7 +125,7 @@ class ScoredLake:
         self, destination: str, lake_id: str, selection: ScoreSelection, batch: int
     ) -> Iterator[list[ScoreToSend]]:
         """Yield the scores that a destination lacks, in batches, ordered by date and run."""
-        with self.chosen(selection):
+        with self.chosen(selection, is_new=self._is_new(destination)):
             values = _values(destination, lake_id, selection)
             result = self.con.execute(query("scores_to_send"), values)
             while rows := result.fetchmany(batch):
@@ -135,9 +135,10 @@ class ScoredLake:
         self, destination: str, lake_id: str, selection: ScoreSelection
     ) -> Mapping[str, int]:
         """Return the numbers of the scores that a destination lacks, by metric."""
-        values = {} if self._is_new(destination) else _values(destination, lake_id, selection)
+        is_new = self._is_new(destination)
+        values = {} if is_new else _values(destination, lake_id, selection)
         rows = QUERIES.unordered("scores_to_send") if values else _ALL_NEWS
-        with self.chosen(selection):
+        with self.chosen(selection, is_new=is_new):
             found = self.con.execute(
                 f"SELECT metric, count(*) FROM ({rows}\n) GROUP BY metric ORDER BY metric", values
             ).fetchall()
@@ -149,14 +150,19 @@ class ScoredLake:
         return not self.con.execute(answers, {"destination": destination}).fetchall()
 
     @contextmanager
-    def chosen(self, selection: ScoreSelection) -> Iterator[None]:
-        """Let the connection hold the scores of a selection, and no column of other metrics."""
+    def chosen(self, selection: ScoreSelection, *, is_new: bool) -> Iterator[None]:
+        """Let the connection hold the scores of a selection, and no column of other metrics.
+
+        Args:
+            selection: The scores.
+            is_new: The destination has none, so that none has to be taken back.
+        """
         self._take_selection(selection)
         of_metrics = (each for each in self._metrics(selection.metrics) if each in METRICS)
         columns = ", ".join(dict.fromkeys((*_OF_RUNS, *of_metrics)))
         with only(self.con, ["trajectory_scores"], _SENDABLE, columns):
             self._take("step_scores", {}, wanted=selection.evidence)
-            self._take_issues(wanted=selection.issues)
+            self._take_issues(wanted=selection.issues, is_new=is_new)
             self._take("session_scores", {}, wanted=selection.conversations)
             make_view(self.con, "wanted_scores", query("wanted_scores"))
             yield
@@ -180,10 +186,11 @@ class ScoredLake:
         else:
             make_empty(self.con, name, declared_columns(query(name)))
 
-    def _take_issues(self, *, wanted: bool) -> None:
+    def _take_issues(self, *, wanted: bool, is_new: bool) -> None:
         if wanted:
             take_issue_attempts(self.con, merged_issues(self._marks))
-        self._take("issue_scores", {"muted": _muted(self._marks)}, wanted=wanted)
+        values = {"muted": _muted(self._marks), "empty_ones": not is_new}
+        self._take("issue_scores", values, wanted=wanted)
 
     def _means(self) -> list[str]:
         known = {**self.own_metrics, **METRICS}

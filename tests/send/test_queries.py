@@ -18,6 +18,7 @@ PARAMETERS = {
     "destination": "0" * 12,
     "lake_id": "lake",
     "muted": [],
+    "empty_ones": True,
     "refused_again": False,
 }
 ALL = ScoreSelection(
@@ -35,7 +36,7 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScoredLake]:
     (folder / "tasks.yaml").write_text(f"version: 1\n{TASKS}")
     score(lake, usable_specification(folder / "tasks.yaml")[0])
     found = ScoredLake(lake)
-    with found.chosen(ALL):
+    with found.chosen(ALL, is_new=False):
         yield found
 
 

@@ -75,7 +75,10 @@ FROM (
 
   units AS (
     SELECT
-      (named.date - (epoch(named.date)::BIGINT // 86400 % $days)::INTEGER)::DATE AS date,  -- noqa: RF02
+      (
+        named.date
+        - (epoch(named.date)::BIGINT // 86400 % $days)::INTEGER  -- noqa: RF02
+      )::DATE AS date,
       if(names.is_other, NULL, named.name) AS name,
       names.is_other,
       if(
