@@ -5,11 +5,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from tests.commands import tracegrade
+from tests.explorer.browser import chromium, needs_chromium, serving
+from tests.explorer.lakes import explorer
+from tests.explorer.run_view.first_screen import LEAST_SHARE, first_screens
 from tests.queries.traces import Row, as_dicts
 from tests.same_numbers import walk
 
@@ -291,3 +295,20 @@ def test_numbers_are_the_same_wherever_they_are_shown(demo: Run) -> None:
     assert told.differing() == []
     assert told.shared("value") > 150
     assert told.shared("sub-goal") > 20
+
+
+@needs_chromium
+def test_first_screens_of_its_runs_say_what_went_wrong(demo: Run) -> None:
+    """Verdict, plan, the title of the steps and the first finding, of nine runs in ten."""
+    lake = Lake.open(demo.folder / "lake")
+    with (
+        closing(explorer(lake)) as pages,
+        closing(pages.latest),
+        serving(pages) as base,
+        chromium() as browser,
+    ):
+        found = first_screens(browser, lake, base)
+
+    assert found.share_in_place >= LEAST_SHARE, found.runs
+    assert found.share_with_finding >= LEAST_SHARE, found.runs
+    assert found.too_high == []

@@ -139,6 +139,7 @@ def test_equal_findings_in_a_row_are_one(web: tuple[TestClient, str]) -> None:
     assert re.findall('href="#s(.)"', finding) == ["0", "1", "2", "3"]
     assert "\u00d74 the call failed" in finding
     assert 'Findings <span class="of">4<' in page
+    assert page.count("(4 times, to s3)") == 1
     assert '<details class="folded-scores"><summary>' in page
     assert "<dd>50.0%</dd>" in page
 

@@ -31,6 +31,7 @@ from tracegrade_explorer.run_view.page import (
     findings,
     is_as_returned,
     map_steps,
+    open_card,
     reasons,
     score_rows,
     select_steps,
@@ -256,11 +257,10 @@ def _scores(
     rows: Mapping[str, Any],
     step_agents: Mapping[int, str],
 ) -> dict[str, Any]:
-    """Return the scores of a run, its reason of failure, and its findings."""
+    """Return the scores of a run, and its findings."""
     agents = {child["trajectory_id"]: child["agent_name"] for child in rows["run_children"]}
     return {
         "lead": headline_lead(timeline),
-        "reasons": reasons(timeline),
         "findings": findings(timeline, step_agents),
         "measured": measured_note(mark.what for mark in timeline.marks),
         "is_scored": bool(timeline.scores),
@@ -317,7 +317,7 @@ def _cards(
     show: str,
     on_page: Collection[int],
 ) -> dict[str, Any]:
-    """Return the cards of wrong decisions by step, of missed ones, and the open card."""
+    """Return cards of wrong decisions by step, of missed ones, the open one, and the reasons."""
     cards = decision_cards(timeline, rows, scored_specification(request))
     by_step: dict[int, list[DecisionCard]] = {}
     for card in cards:
@@ -332,7 +332,10 @@ def _cards(
     return {
         "step_cards": by_step,
         "missed_cards": missed,
-        "open_step": min(by_step, default=None),
+        **dict(
+            zip(("open_step", "open_missed"), open_card(timeline, by_step, missed), strict=True)
+        ),
+        "reasons": reasons(timeline, missed),
     }
 
 

@@ -1,6 +1,6 @@
 """Collects the content of a run's page."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any, Final, NamedTuple
 
@@ -15,8 +15,9 @@ from tracegrade_scoring.pictures.small import MapStep
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.blocks import StepView
 from tracegrade_scoring.rendering.catalog import main_metrics, more_metrics
+from tracegrade_scoring.timeline.cards.decision_card import DecisionCard
 from tracegrade_scoring.timeline.cards.json_text import beginning, folded_json, is_json
-from tracegrade_scoring.timeline.model import Step, Timeline
+from tracegrade_scoring.timeline.model import RunReason, Step, Timeline
 from tracegrade_scoring.timeline.view import AS_RETURNED, TimelineView, mark_sentence
 
 SHORTEST_LIMIT: Final = 400
@@ -46,6 +47,8 @@ OF_CALLS: Final = (
     *("actual_steps", "step_", "redundant_calls", "tool_", "parameter_validity"),
     *("destructive_", "off_plan_calls", "termination"),
 )
+NEVER_CALLED: Final = "never_called"
+"""Kind of the reason that a call was expected and not made."""
 NO_AGENTS: Final[Mapping[int, str]] = {}
 HEIGHTS: Final[Mapping[str, int]] = {"tool_call": 3, "plan": 3, "handoff": 3, "answer": 2}
 
@@ -66,7 +69,9 @@ class HeadlineReason(NamedTuple):
 
     sentence: str
     href: str
-    """Address of the step that shows it; '' without one."""
+    """Address of the step or of the card that shows it; '' without one."""
+    step: str
+    """That step in words; '' without one."""
 
 
 class Evidence(NamedTuple):
@@ -117,16 +122,49 @@ def findings(timeline: Timeline, agents: Mapping[int, str]) -> list[RunFinding]:
     return found
 
 
-def reasons(timeline: Timeline) -> list[HeadlineReason]:
-    """Return the reasons of the run's headline."""
+def reasons(timeline: Timeline, missed: Sequence[DecisionCard] = ()) -> list[HeadlineReason]:
+    """Return the reasons of the run's headline.
+
+    Args:
+        timeline: The run.
+        missed: The cards of calls that were not made, in the order of the page.
+    """
     run_id = timeline.run.trajectory_id
-    return [
-        HeadlineReason(
-            words.line(reason.sentence),
-            _step_link(run_id, reason.step_trajectory_id, reason.step_index, None)[1],
-        )
-        for reason in timeline.headline
-    ]
+    found = []
+    for reason in timeline.headline:
+        step, href = _step_link(run_id, reason.step_trajectory_id, reason.step_index, None)
+        if reason.kind == NEVER_CALLED and (number := missed_number(reason, missed)):
+            href = f"#missed-{number}"
+        found.append(HeadlineReason(words.line(reason.sentence), href, step))
+    return found
+
+
+def missed_number(reason: RunReason, missed: Sequence[DecisionCard]) -> int:
+    """Return the number of the card of a tool that was not called; 0 if none is shown."""
+    expected = [card.expected for card in missed]
+    name = words.name(reason.object, "")
+    return expected.index(name) + 1 if name in expected else 0
+
+
+def open_card(
+    timeline: Timeline, by_step: Collection[int], missed: Sequence[DecisionCard]
+) -> tuple[int | None, int]:
+    """Return the step whose card is open, or the number of a missed call's: the headline's.
+
+    Without either in the headline it is the first of the page.
+
+    Args:
+        timeline: The run.
+        by_step: Steps that have a card.
+        missed: The cards of calls that were not made.
+    """
+    own = (None, timeline.run.trajectory_id)
+    for reason in timeline.headline:
+        if reason.step_index in by_step and reason.step_trajectory_id in own:
+            return reason.step_index, 0
+        if reason.kind == NEVER_CALLED and (number := missed_number(reason, missed)):
+            return None, number
+    return (min(by_step), 0) if by_step else (None, 1)
 
 
 def _step_link(

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import orjson
 
 from tracegrade.terminal.visible import visible
-from tracegrade_explorer.run_view.blocks import StepBlock
+from tracegrade_explorer.run_view.blocks import LEAST_REPEATS, StepBlock
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.blocks import StepView
 from tracegrade_scoring.timeline.model import Step
@@ -43,6 +43,8 @@ class StepLine(NamedTuple):
     """'' if it is not a call, or has no known result."""
     findings: tuple[str, ...]
     """Findings at it and at its observations, each sentence once."""
+    shown: tuple[str, ...]
+    """The same as read below the line; empty where a line above has them for several lines."""
     seen: tuple[StepView, ...]
     """Observations of it."""
     agent: str = ""
@@ -89,9 +91,23 @@ def line_blocks(
             shown = "" if last is None and head is None else shown
             last = head if part else last
             found.append(
-                LineBlock(shown, block.title, block.marks, tuple(part), _last_index(part))
+                LineBlock(
+                    shown, block.title, block.marks, tuple(_said_once(part)), _last_index(part)
+                )
             )
     return found
+
+
+def _said_once(lines: Iterable[StepLine]) -> Iterator[StepLine]:
+    """Yield lines; the first of many with the same findings in a row says them for all."""
+    for findings, group in groupby(lines, key=lambda line: line.findings):
+        first, *others = group
+        if not findings or len(others) + 1 < LEAST_REPEATS:
+            yield from (first, *others)
+            continue
+        repeats = f" ({len(others) + 1} times, to s{others[-1].view.index})"
+        yield first._replace(shown=tuple(finding + repeats for finding in findings))
+        yield from (line._replace(shown=()) for line in others)
 
 
 def _last_index(lines: Sequence[StepLine]) -> int:
@@ -146,7 +162,7 @@ def _line(view: StepView, seen: Sequence[StepView], step: Step, given: str) -> S
     findings = tuple(dict.fromkeys(mark for each in (view, *seen) for mark in each.marks))
     mark = "✗" if view.failed else "▲" if findings else MARKS.get(step.kind, "")
     returned = _returned(step) if step.kind == "tool_call" else ""
-    return StepLine(view, step.kind, mark, given, returned, findings, tuple(seen))
+    return StepLine(view, step.kind, mark, given, returned, findings, findings, tuple(seen))
 
 
 def _given(step: Step) -> str:

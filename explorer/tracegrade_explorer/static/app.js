@@ -6,9 +6,8 @@
   const MARKS = "tracegrade marked";
 
   const say = (text) => {
-    const said = one("#said");
-    said.textContent = text;
-    setTimeout(() => { if (said.textContent === text) said.textContent = ""; }, 4000);
+    one("#said").textContent = text;
+    setTimeout(() => { if (one("#said").textContent === text) one("#said").textContent = ""; }, 4000);
   };
 
   const rows = () => all("[data-row]").filter((row) => row.checkVisibility());
@@ -48,7 +47,8 @@
 
   const follow = (selector) => one(selector)?.click();
   const click = (selector) => () => follow(selector);
-  const among = (what, by) => () => move(all(`[data-${what}]`), by);
+  const unfold = (row) => row?.querySelector(":scope > details")?.setAttribute("open", "");
+  const among = (what, by) => () => { move(all(`[data-${what}]`), by); if (what === "finding") unfold(here()); };
 
   const nextAgent = () => {
     const found = all("[data-agent]");
@@ -292,9 +292,9 @@
   }
   // Steps are laid out late; an anchor is right only then.
   addEventListener("load", () => {
-    const place = document.getElementById(location.hash.slice(1));
+    const place = one(":target");
     if (!place?.matches("[data-row]")) return;
-    place.querySelector(":scope > details")?.setAttribute("open", "");
+    unfold(place);
     requestAnimationFrame(() => show(place));
   });
 })();

@@ -34,6 +34,7 @@ STORIES: Final[Mapping[str, Story]] = {
     "SQL": Story("the rows of a query, after a mistake", "SQL", 2),
     "two runs": Story("a failed run side by side with its nearest success", "Now", 2),
     "label": Story("a verdict on a run; the next run opens", "queue", 2),
+    "ten labels": Story("verdicts on ten runs, by keys alone", "queue", 20),
     "cost": Story("cost by agent, release, model, task or day", "Money", 1),
     "conversation": Story("the turn in which a conversation failed", "Conversations", 1),
     "live": Story("a run whose agent still works", "Now", 1),

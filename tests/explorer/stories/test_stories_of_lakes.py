@@ -110,6 +110,21 @@ def test_label(story: BeginStory, labeled: ServedLake) -> None:
     assert [(first,), (second,)] == ask(lake, newest)
 
 
+def test_ten_labels(story: BeginStory, labeled: ServedLake) -> None:
+    """Two keys a run; each of ten runs has its verdict, and none has two."""
+    lake, base = labeled
+    with story("ten labels", base) as reader:
+        reader.begin("/queue?order=newest")
+        for verdict in "0101010101":
+            reader.press(verdict)
+            reader.press("n", leads_away=True)
+        reader.sees(reader.page.locator(".queue-bar", has_text="10 done"))
+
+    labels = "SELECT label, count(*), count(DISTINCT trajectory_id) FROM verdicts "
+    labels += "WHERE subject = 'success' AND source = 'human:ann' GROUP BY label ORDER BY label"
+    assert ask(lake, labels) == [("bad", 5, 5), ("good", 5, 5)]
+
+
 def costs_shown(page: Page) -> list[str]:
     """Return what the table says that each group cost, sorted."""
     return sorted(page.locator("table.money").first.locator("td strong").all_inner_texts())
