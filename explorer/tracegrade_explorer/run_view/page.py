@@ -122,32 +122,32 @@ def findings(timeline: Timeline, agents: Mapping[int, str]) -> list[RunFinding]:
     return found
 
 
-def reasons(timeline: Timeline, missed: Sequence[DecisionCard] = ()) -> list[HeadlineReason]:
+def reasons(timeline: Timeline, unmade: Sequence[DecisionCard] = ()) -> list[HeadlineReason]:
     """Return the reasons of the run's headline.
 
     Args:
         timeline: The run.
-        missed: The cards of calls that were not made, in the order of the page.
+        unmade: The cards of calls that were not made, in the order of the page.
     """
     run_id = timeline.run.trajectory_id
     found = []
     for reason in timeline.headline:
         step, href = _step_link(run_id, reason.step_trajectory_id, reason.step_index, None)
-        if reason.kind == NEVER_CALLED and (number := missed_number(reason, missed)):
+        if reason.kind == NEVER_CALLED and (number := unmade_number(reason, unmade)):
             href = f"#missed-{number}"
         found.append(HeadlineReason(words.line(reason.sentence), href, step))
     return found
 
 
-def missed_number(reason: RunReason, missed: Sequence[DecisionCard]) -> int:
+def unmade_number(reason: RunReason, unmade: Sequence[DecisionCard]) -> int:
     """Return the number of the card of a tool that was not called; 0 if none is shown."""
-    expected = [card.expected for card in missed]
+    expected = [card.expected for card in unmade]
     name = words.name(reason.object, "")
     return expected.index(name) + 1 if name in expected else 0
 
 
 def open_card(
-    timeline: Timeline, by_step: Collection[int], missed: Sequence[DecisionCard]
+    timeline: Timeline, by_step: Collection[int], unmade: Sequence[DecisionCard]
 ) -> tuple[int | None, int]:
     """Return the step whose card is open, or the number of a missed call's: the headline's.
 
@@ -156,13 +156,13 @@ def open_card(
     Args:
         timeline: The run.
         by_step: Steps that have a card.
-        missed: The cards of calls that were not made.
+        unmade: The cards of calls that were not made.
     """
     own = (None, timeline.run.trajectory_id)
     for reason in timeline.headline:
         if reason.step_index in by_step and reason.step_trajectory_id in own:
             return reason.step_index, 0
-        if reason.kind == NEVER_CALLED and (number := missed_number(reason, missed)):
+        if reason.kind == NEVER_CALLED and (number := unmade_number(reason, unmade)):
             return None, number
     return (min(by_step), 0) if by_step else (None, 1)
 

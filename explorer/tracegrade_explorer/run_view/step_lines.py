@@ -43,7 +43,7 @@ class StepLine(NamedTuple):
     """'' if it is not a call, or has no known result."""
     findings: tuple[str, ...]
     """Findings at it and at its observations, each sentence once."""
-    shown: tuple[str, ...]
+    below: tuple[str, ...]
     """The same as read below the line; empty where a line above has them for several lines."""
     seen: tuple[StepView, ...]
     """Observations of it."""
@@ -92,13 +92,13 @@ def line_blocks(
             last = head if part else last
             found.append(
                 LineBlock(
-                    shown, block.title, block.marks, tuple(_said_once(part)), _last_index(part)
+                    shown, block.title, block.marks, tuple(_once_for_all(part)), _last_index(part)
                 )
             )
     return found
 
 
-def _said_once(lines: Iterable[StepLine]) -> Iterator[StepLine]:
+def _once_for_all(lines: Iterable[StepLine]) -> Iterator[StepLine]:
     """Yield lines; the first of many with the same findings in a row says them for all."""
     for findings, group in groupby(lines, key=lambda line: line.findings):
         first, *others = group
@@ -106,8 +106,8 @@ def _said_once(lines: Iterable[StepLine]) -> Iterator[StepLine]:
             yield from (first, *others)
             continue
         repeats = f" ({len(others) + 1} times, to s{others[-1].view.index})"
-        yield first._replace(shown=tuple(finding + repeats for finding in findings))
-        yield from (line._replace(shown=()) for line in others)
+        yield first._replace(below=tuple(finding + repeats for finding in findings))
+        yield from (line._replace(below=()) for line in others)
 
 
 def _last_index(lines: Sequence[StepLine]) -> int:
