@@ -5,15 +5,25 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from duckdb import DuckDBPyConnection
+
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect, open_lake
 from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.errors import IssuesApart, IssueUnknown
-from tracegrade_scoring.issue_marks import merged_issues, put_mark, stored_marks, with_merged
+from tracegrade_scoring.issue_marks import (
+    Marks,
+    merged_issues,
+    put_mark,
+    stored_marks,
+    with_merged,
+)
 from tracegrade_scoring.issues.read import Issue, read_issues
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.rendering.rows import read_rows
 
+MOST_NAMED = 5
+"""Keys in one note."""
 EXAMPLES = 20
 """Runs of one issue; the page has more."""
 
@@ -34,10 +44,30 @@ class FoundIssues:
 
 
 def lake_issues(location: str | Path, note: Callable[[str], object]) -> FoundIssues:
-    """Return all issues of a lake, as its last whole scoring run left it."""
+    """Return all issues of a lake, as its last whole scoring run left it.
+
+    `note` gets a line if reading it is slow, and one of marks on issues that no run shows.
+    """
     lake = open_lake(location, note)
+    marks = stored_marks(lake)
     with connect(lake, layers=(SCORES,)) as con:
-        return FoundIssues(str(location), read_issues(con, stored_marks(lake)))
+        issues = read_issues(con, marks)
+    if lost := marked_alone(marks, issues):
+        note(
+            f"marked, but no run shows them any more: {', '.join(lost[:MOST_NAMED])}"
+            f"{' and others' if len(lost) > MOST_NAMED else ''}; if an issue has another key now, "
+            "`tracegrade issues merge OLD NEW` lets its marks count for that one"
+        )
+    return FoundIssues(str(location), issues)
+
+
+def marked_alone(marks: Marks, issues: Sequence[Issue]) -> list[str]:
+    """Return the keys of marked issues that no run shows, and that count for no other issue.
+
+    Their runs are gone, or another version of the templates or definitions gave them other keys.
+    """
+    known = {key for issue in issues for key in (issue.issue, *issue.merged)}
+    return sorted(marks.keys() - known - merged_issues(marks).keys())
 
 
 def chosen_issues(
@@ -108,11 +138,11 @@ def mark_issue(lake: Lake, key: str, mark: Mapping[str, Any]) -> Issue:
 
 
 def merge_issues(lake: Lake, key: str, into: str, by: str) -> Issue:
-    """Let the runs of an issue count for another one too, and return that one as it is then.
+    """Let the runs and marks of an issue count for another one, and return that as it is then.
 
     Args:
         lake: The lake.
-        key: The key of the issue, or its beginning.
+        key: The key of the issue, or its beginning; one that only marks have counts, too.
         into: The key of the other one, or its beginning.
         by: Name of the person.
 
@@ -121,8 +151,13 @@ def merge_issues(lake: Lake, key: str, into: str, by: str) -> Issue:
         IssuesApart: It is the same issue, or of another agent.
     """
     with connect(lake, layers=(SCORES,)) as con:
-        issues = read_issues(con, stored_marks(lake))
-        part, whole = of_key(issues, key)[0], of_key(issues, into)[0]
+        marks = stored_marks(lake)
+        issues = read_issues(con, marks)
+        whole = of_key(issues, into)[0]
+        alone = [each for each in marked_alone(marks, issues) if key and each.startswith(key)]
+        if len(alone) == 1 and not any(each.issue.startswith(key) for each in issues):
+            return _merged(lake, con, alone[0], whole, by)
+        part = of_key(issues, key)[0]
         if part.issue == whole.issue:
             msg = f"'{key}' and '{into}' are one issue already; name another one"
             raise IssuesApart(msg)
@@ -132,8 +167,12 @@ def merge_issues(lake: Lake, key: str, into: str, by: str) -> Issue:
                 f"'{whole.agent_name}'; only issues of one agent can be merged"
             )
             raise IssuesApart(msg)
-        put_mark(lake, {"issue": part.issue, "merged_into": whole.issue, "marked_by": by})
-        return of_key(read_issues(con, stored_marks(lake)), whole.issue)[0]
+        return _merged(lake, con, part.issue, whole, by)
+
+
+def _merged(lake: Lake, con: DuckDBPyConnection, key: str, whole: Issue, by: str) -> Issue:
+    put_mark(lake, {"issue": key, "merged_into": whole.issue, "marked_by": by})
+    return of_key(read_issues(con, stored_marks(lake)), whole.issue)[0]
 
 
 def split_issue(lake: Lake, key: str, by: str) -> str:

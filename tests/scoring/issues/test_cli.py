@@ -13,7 +13,7 @@ from tests.scoring.issues.test_states import add_runs
 from tests.scoring.report.build import Tables, as_lake
 
 from tracegrade_lake import Lake
-from tracegrade_scoring.issue_marks import merged_issues, with_merged
+from tracegrade_scoring.issue_marks import merged_issues, put_mark, with_merged
 
 
 @pytest.fixture
@@ -96,6 +96,20 @@ def test_a_merged_issue_counts_for_another_one_until_it_is_split(lake: Lake) -> 
         ("k", 3, []),
         ("k2", 1, []),
     ]
+
+
+def test_marks_of_a_key_that_no_run_has_are_named_and_moved(lake: Lake) -> None:
+    """As after a version that writes templates in another way."""
+    at = ("--lake", lake.location, "--by", "ann")
+    put_mark(lake, {"issue": "former", "state": "muted", "marked_by": "ann"})
+    before = tracegrade("issues", "list", "--lake", lake.location)
+    moved = tracegrade("issues", "merge", "form", "k2", *at)
+    after = tracegrade("issues", "list", "--lake", lake.location)
+
+    assert "no run shows them any more: former;" in before.stderr
+    assert moved.returncode == 0, moved.stderr
+    assert "former" not in after.stderr
+    assert {row["issue"]: row["state"] for row in listed(lake)} == {"k": "new", "k2": "muted"}
 
 
 def test_issues_of_two_agents_stay_apart(tables: Tables, tmp_path: Path) -> None:
