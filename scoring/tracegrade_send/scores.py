@@ -48,7 +48,7 @@ class ScoreToSend(NamedTuple):
     span_id: str | None
     conversation_id: str | None
     runs: int | None
-    place: int | None
+    issue_rank: int | None
     called_tool: str | None
     expected_tool: str | None
     issue: str | None
@@ -161,9 +161,9 @@ class ScoredLake:
         of_metrics = (each for each in self._metrics(selection.metrics) if each in METRICS)
         columns = ", ".join(dict.fromkeys((*_OF_RUNS, *of_metrics)))
         with only(self.con, ["trajectory_scores"], _SENDABLE, columns):
-            self._take("step_scores", {}, wanted=selection.evidence)
-            self._take_issues(wanted=selection.issues, is_new=is_new)
-            self._take("session_scores", {}, wanted=selection.conversations)
+            self._take("step_scores", {}, needed=selection.evidence)
+            self._take_issues(needed=selection.issues, is_new=is_new)
+            self._take("session_scores", {}, needed=selection.conversations)
             make_view(self.con, "wanted_scores", query("wanted_scores"))
             yield
 
@@ -180,17 +180,17 @@ class ScoredLake:
         rows = [(name, name in modes, name in means) for name in metrics]
         put(self.con, "metrics_to_send", table(_METRICS, rows))
 
-    def _take(self, name: str, values: Mapping[str, object], *, wanted: bool) -> None:
-        if wanted:
+    def _take(self, name: str, values: Mapping[str, object], *, needed: bool) -> None:
+        if needed:
             make_table(self.con, name, QUERIES.unordered(name), values)
         else:
             make_empty(self.con, name, declared_columns(query(name)))
 
-    def _take_issues(self, *, wanted: bool, is_new: bool) -> None:
-        if wanted:
+    def _take_issues(self, *, needed: bool, is_new: bool) -> None:
+        if needed:
             take_issue_attempts(self.con, merged_issues(self._marks))
         values = {"muted": _muted(self._marks), "empty_ones": not is_new}
-        self._take("issue_scores", values, wanted=wanted)
+        self._take("issue_scores", values, needed=wanted)
 
     def _means(self) -> list[str]:
         known = {**self.own_metrics, **METRICS}

@@ -22,7 +22,7 @@
 --   span_id             VARCHAR    Span of the step, 16 hex digits; NULL for a score of the run.
 --   conversation_id     VARCHAR    The conversation; NULL for a score of a run or a step.
 --   runs                BIGINT     Attempts of the conversation; NULL for other scores.
---   place               BIGINT     Place of the issue in its run, from 1; NULL for other scores.
+--   issue_rank          BIGINT     Place of the issue in its run, from 1; NULL for other scores.
 --   called_tool         VARCHAR    Tool of its first wrong decision or failed call; NULL if none.
 --   expected_tool       VARCHAR    Tool that was expected there; NULL if none was.
 --   issue               VARCHAR    Key of the issue; NULL if its place has none.
@@ -126,7 +126,7 @@ SELECT
   span_id,
   conversation_id,
   runs,
-  place,
+  place AS issue_rank,
   called_tool,
   expected_tool,
   issue,

@@ -83,7 +83,7 @@ def _annotation(each: EvaluatedScore) -> dict[str, Any]:
     return {
         "name": score.metric,
         "annotator_kind": "CODE",
-        "identifier": f"{IDENTIFIER}-{score.place}" if score.place else IDENTIFIER,
+        "identifier": f"{IDENTIFIER}-{score.issue_rank}" if score.issue_rank else IDENTIFIER,
         **_target(score),
         "result": {name: value for name, value in result.items() if value is not None},
         "metadata": each.details(),
