@@ -24,6 +24,7 @@ from tracegrade_collector.importing.formats import (
     message_format,
     opencode_format,
     phoenix_format,
+    qwen_format,
     recognition,
     tau2_format,
     tempo_format,
@@ -143,6 +144,7 @@ FORMATS: Final = (
         lambda sample: verdict_format.fits(sample.head, sample.record, sample.paths),
         verdict_format.read,
     ),
+    ImportFormat("qwen", lambda sample: qwen_format.fits(sample.record), qwen_format.read),
     ImportFormat(
         "claude-code",
         lambda sample: claude_code_format.fits(sample.record),

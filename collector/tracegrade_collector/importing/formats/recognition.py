@@ -49,6 +49,7 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "honeycomb": ("trace.trace_id", "trace.span_id", "trace.parent_id", "duration_ms"),
     "jaeger": ("traceID", "spanID", "spans", "operationName", "processes", "references"),
     "verdicts": ("trajectory_id", "subject", "verdicts", "sub_goal", "value", "label", "source"),
+    "qwen": ("uuid", "parentUuid", "sessionId", "parts", "usageMetadata", "systemPayload"),
     "claude-code": ("sessionId", "parentUuid", "uuid", "isSidechain", "leafUuid", "cwd"),
     "codex": ("timestamp", "payload", "originator", "cli_version", "instructions"),
     "gemini": ("sessionId", "projectHash", "startTime", "lastUpdated", "toolCalls", "thoughts"),

@@ -48,10 +48,12 @@ def _is_thought(item: Row) -> bool:
 
 
 def _tokens(events: Sequence[Row]) -> list[Row]:
-    """Return the tokens of each model call; repeated events have the same totals."""
+    """Return the tokens of each model call: those of the first event with a total."""
     infos = [each.get("info") or {} for each in events if each["type"] == "token_count"]
     measured = [each for each in infos if each.get("last_token_usage")]
-    of_total = {json.dumps(each["total_token_usage"]): each for each in measured}
+    of_total: dict[str, Row] = {}
+    for each in measured:
+        of_total.setdefault(json.dumps(each["total_token_usage"]), each)
     return [each["last_token_usage"] for each in of_total.values()]
 
 
