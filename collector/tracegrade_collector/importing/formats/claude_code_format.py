@@ -2,9 +2,9 @@
 
 A line is one block of a message, or bookkeeping. A session is one trajectory, and so is each of
 its subagents (side chains, which newer versions write to `*/subagents/**/agent-*.jsonl`); they
-share the session's id as conversation. Summaries by compaction, output of local commands and messages
-that Claude Code wrote in the model's place are left out, and so is the history that a fork has
-copied. Ids are made from the session's, so a file that was moved is known.
+share the session's id as conversation. Summaries by compaction, output of local commands and
+messages that Claude Code wrote in the model's place are left out, and so is the history that a
+fork has copied. Ids are made from the session's, so a file that was moved is known.
 
 The form is that of Claude Code 2.1.197 (November 2026).
 """

@@ -30,7 +30,13 @@ def read_session(path: Path) -> Iterator[FileRecord]:
 
 
 def session_part(path: Path, line: int, run: Trajectory, ignored: Counter[str]) -> ImportPart:
-    """Return the spans of a run that begins at a line, with counts of its content."""
+    """Return the spans of a run that begins at a line, with counts of its content.
+
+    A run whose messages are all empty is a fault: its form is another.
+    """
+    if not any(message.pieces or message.usage for message in run.messages):
+        fault = f"nothing of its {len(run.messages)} messages is understood"
+        return ImportPart(f"{path}:{line}", fault=fault, ignored=ignored)
     return ImportPart(
         f"{path}:{line}",
         Signal.TRACES,

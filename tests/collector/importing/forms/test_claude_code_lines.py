@@ -165,3 +165,12 @@ def test_a_long_session_is_one_run(tmp_path: Path) -> None:
     outcome = imported(tmp_path, written_lines(tmp_path, [entry(1, "user", "Go."), *turns]))
 
     assert outcome.imported.added.total() == 2 * 1_500 + 1
+
+
+def test_a_session_without_anything_that_is_understood_is_a_fault(tmp_path: Path) -> None:
+    """It is of another form, and would be a run without a step."""
+    odd = {"type": "assistant", "sessionId": "s", "message": {"role": "assistant", "parts": []}}
+    file = written_lines(tmp_path, [odd])
+    outcome = imported(tmp_path, file)
+    assert outcome.notes == [f"{file}:1: nothing of its 1 messages is understood"]
+    assert outcome.imported.understood == {}
