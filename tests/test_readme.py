@@ -76,6 +76,7 @@ FORMAT_NAMES = {
     "datadog": "Datadog",
     "honeycomb": "Honeycomb",
     "verdicts": "verdicts",
+    "qwen": "Qwen Code's sessions",
     "claude-code": "Claude Code's sessions",
     "codex": "Codex's sessions",
     "gemini": "Gemini CLI's sessions",

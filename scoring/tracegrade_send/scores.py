@@ -190,7 +190,7 @@ class ScoredLake:
         if needed:
             take_issue_attempts(self.con, merged_issues(self._marks))
         values = {"muted": _muted(self._marks), "empty_ones": not is_new}
-        self._take("issue_scores", values, needed=wanted)
+        self._take("issue_scores", values, needed=needed)
 
     def _means(self) -> list[str]:
         known = {**self.own_metrics, **METRICS}
