@@ -28,7 +28,7 @@ PARAMETERS = {
     "first_date": DAY, "high": 1.0, "ids": ["t1"],
     "last_date": DAY, "length": 9, "low": 0.0, "max_runs": 10, "name": "t1",
     "names": 8, "of_run": 3, "part": "k", "rows": 5, "seq": 3, "step_index": 2,
-    "task_id": "malformed-header", "task_means": False, "text": "x",
+    "task_id": "malformed-header", "task_means": False, "text": "x", "most": 2, "split": "arm",
     "span_id": "t1", "trace_id": "trace1", "trajectory_id": "t1",
     "kill_point": "late", "labeled": ["t1"], "sampled": None, "queue_order": "newest",
     "source": "human:ann",
