@@ -1,6 +1,6 @@
 """Why a run failed, in one short answer: reasons, the first wrong step, the nearest success."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from tracegrade_explorer.comparison.align import WORDS, Pair, align
@@ -8,14 +8,17 @@ from tracegrade_explorer.comparison.nearest import nearest_success
 from tracegrade_explorer.issues.known import chips_of_run
 from tracegrade_explorer.mcp_server.frame import clipped, without_nothing
 from tracegrade_explorer.pages.run import scored_specification
+from tracegrade_explorer.parallel import parallel
 from tracegrade_explorer.responses import PageContent, PageRequest
-from tracegrade_explorer.run_view.run_rows import read_run
+from tracegrade_explorer.run_view.run_rows import timeline_rows
 from tracegrade_explorer.snapshots.rows import FoundRun, find_run
+from tracegrade_explorer.snapshots.snapshot import Row
 from tracegrade_scoring.rendering.rows import read_rows
 from tracegrade_scoring.timeline.cards.decision_card import DECISIONS, DecisionCard, decision_cards
 from tracegrade_scoring.timeline.model import RunReason, Step, Timeline
-from tracegrade_scoring.timeline.read import Window, read_steps
+from tracegrade_scoring.timeline.read import Window, read_steps, timeline_of
 
+SUCCESS: Final = "nearest_success"
 CHARACTERS: Final = 400
 """Length of one text."""
 REASONS: Final = 5
@@ -30,9 +33,9 @@ STEPS_AROUND: Final = 6
 def explanation(request: PageRequest) -> PageContent:
     """Return why a run failed, for programs."""
     found = find_run(request.con, request.path["id"])
-    timeline = read_run(request, found, Window())
-    rows = read_rows(request.cursor_of(found.date), DECISIONS, **found.key)
-    cards = decision_cards(timeline, rows, scored_specification(request))
+    rows = parallel(_readers(request, found))
+    timeline = timeline_of(request.site.lake, rows, found.trajectory_id)
+    cards = decision_cards(timeline, rows[DECISIONS], scored_specification(request))
     wrong = first_wrong_step(timeline, cards)
     data = {
         "run": _run(timeline),
@@ -43,13 +46,22 @@ def explanation(request: PageRequest) -> PageContent:
         ],
         "first_wrong_step": None if wrong is None else _wrong_step(timeline, cards, wrong),
         "calls_not_made": [_call_not_made(card) for card in cards if card.step is None][:NOT_MADE],
-        "nearest_success": _nearest_success(request, found, timeline),
+        "nearest_success": _nearest_success(request, rows[SUCCESS], timeline),
         "read_next": {"get_run": {
             "id": found.trajectory_id, "first": max(0, (wrong or 0) - STEPS_BEFORE),
             "count": STEPS_AROUND,
         }},
     }  # fmt: skip
     return PageContent("", "", {}, without_nothing(data))
+
+
+def _readers(request: PageRequest, found: FoundRun) -> dict[str, Callable[[], Any]]:
+    """Return what reads the rows of each query, of the scores only success."""
+    return {
+        SUCCESS: lambda: nearest_success(request, found),
+        **timeline_rows(request, found, Window(), ["success"]),
+        DECISIONS: lambda: read_rows(request.cursor_of(found.date), DECISIONS, **found.key),
+    }
 
 
 def first_wrong_step(timeline: Timeline, cards: Sequence[DecisionCard]) -> int | None:
@@ -130,10 +142,9 @@ def _call_not_made(card: DecisionCard) -> dict[str, Any]:
 
 
 def _nearest_success(
-    request: PageRequest, found: FoundRun, timeline: Timeline
+    request: PageRequest, success: Row | None, timeline: Timeline
 ) -> dict[str, Any] | None:
     """Return the most similar successful run of the task, and where the two part."""
-    success = nearest_success(request, found)
     if success is None:
         return None
     # Opening its date takes longer than reading these steps alone from the whole lake.

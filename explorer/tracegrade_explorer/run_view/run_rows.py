@@ -1,6 +1,6 @@
 """Reads the rows of a run: all queries of its timeline, in parallel."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,13 +20,13 @@ def read_run(request: PageRequest, found: FoundRun, window: Window) -> Timeline:
 
 
 def timeline_rows(
-    request: PageRequest, found: FoundRun, window: Window
+    request: PageRequest, found: FoundRun, window: Window, metrics: Sequence[str] = ()
 ) -> dict[str, Callable[[], Any]]:
-    """Return what reads the rows of each query of the timeline."""
+    """Return what reads the rows of each query of the timeline; all scores without `metrics`."""
 
     def rows(name: str, given: Mapping[str, object]) -> list[Row]:
         con = request.cursor_of_lake() if name in OF_LAKE else request.cursor_of(found.date)
         return read_rows(con, name, **given)
 
-    queries = timeline_queries(found.trajectory_id, found.date, window)
+    queries = timeline_queries(found.trajectory_id, found.date, window, metrics)
     return {name: partial(rows, name, given) for name, given in queries.items()}

@@ -88,20 +88,27 @@ def read_dated_timeline(
 
 
 def timeline_queries(
-    trajectory_id: str, day: date, window: Window = PAGE
+    trajectory_id: str, day: date, window: Window = PAGE, metrics: Sequence[str] = ()
 ) -> dict[str, dict[str, object]]:
-    """Return the queries that a timeline is made of by name, each with its parameters."""
+    """Return the queries of a timeline by name, each with its parameters, the longest first.
+
+    Args:
+        trajectory_id: Its whole id.
+        day: Date its trace was first received.
+        window: The steps to read.
+        metrics: The scores to read; all if empty. It takes long to read them all.
+    """
     run_key: dict[str, object] = {"trajectory_id": trajectory_id, "date": day}
     return {
-        "timeline_run": {**run_key, "characters": window.characters},
+        "timeline_scores": {**run_key, "metrics": [*metrics]},
+        VERDICTS: {**run_key, "characters": window.characters, "rows": VERDICT_ROWS},
         STEPS: {**run_key, **window._asdict()},
         "timeline_marks": run_key,
-        "timeline_scores": run_key,
-        "timeline_sub_goals": run_key,
-        VERDICTS: {**run_key, "characters": window.characters, "rows": VERDICT_ROWS},
+        "timeline_run": {**run_key, "characters": window.characters},
         "timeline_reasons": run_key,
-        "timeline_agents": run_key,
+        "timeline_sub_goals": run_key,
         "timeline_plans": run_key,
+        "timeline_agents": run_key,
         OWN_METRICS: {},
     }
 

@@ -7,8 +7,9 @@
 --   observed_step_scores
 --   trajectory_scores
 -- Parameters:
---   $trajectory_id  VARCHAR  The trajectory.
---   $date           DATE     The date of its trace, in whose files alone it is looked for.
+--   $trajectory_id  VARCHAR    The trajectory.
+--   $date           DATE       The date of its trace, in whose files alone it is looked for.
+--   $metrics        VARCHAR[]  Metrics to read, at least one of trajectory_scores; empty for all.
 -- Columns:
 --   metric       VARCHAR  One row each.
 --   value        DOUBLE   NULL unless scored.
@@ -48,11 +49,12 @@ all_scores AS (
   UNPIVOT (
     score FOR metric IN (
       COLUMNS(
-        * EXCLUDE (
-          trajectory_id, task_id, task_category, release, agent_name, run_mode, sample_weight,
-          date, scorer_version, task_hash, specification_hash, input_hash, step_efficiency,
-          step_ratio, dimensions
+        LAMBDA name: name NOT IN (
+          'trajectory_id', 'task_id', 'task_category', 'release', 'agent_name', 'run_mode',
+          'sample_weight', 'date', 'scorer_version', 'task_hash', 'specification_hash',
+          'input_hash', 'step_efficiency', 'step_ratio', 'dimensions'
         )
+        AND (len($metrics::VARCHAR[]) = 0 OR list_contains($metrics::VARCHAR[], name))
       )
     )
   )
@@ -63,6 +65,7 @@ all_scores AS (
     task_id
   FROM worked_out
   UNPIVOT (score FOR metric IN (step_efficiency, step_ratio))
+  WHERE len($metrics::VARCHAR[]) = 0 OR list_contains($metrics::VARCHAR[], metric)
   UNION ALL
   SELECT
     own.metric,
@@ -70,6 +73,9 @@ all_scores AS (
     stored.task_id
   FROM own
   INNER JOIN stored USING (trajectory_id)
+  WHERE
+    len($metrics::VARCHAR[]) = 0  -- noqa: RF02
+    OR list_contains($metrics::VARCHAR[], own.metric)  -- noqa: RF02
 )
 
 SELECT

@@ -6,8 +6,9 @@
 -- a sum.
 --
 -- Reads:
+--   custom_scores
+--   observed_step_scores
 --   run_usage
---   scores
 --   trajectory_scores
 --   watched_attempts
 -- Parameters:
@@ -65,9 +66,19 @@ others AS (
   SELECT
     trajectory_id,
     metric,
-    value
-  FROM scores
-  WHERE len($others::VARCHAR[]) > 0 AND list_contains($others::VARCHAR[], metric)
+    score.value
+  FROM observed_step_scores
+  UNPIVOT (score FOR metric IN (step_efficiency, step_ratio))
+  WHERE
+    list_has_any($others::VARCHAR[], ['step_efficiency', 'step_ratio'])
+    AND list_contains($others::VARCHAR[], metric)
+  UNION ALL
+  SELECT
+    trajectory_id,
+    metric,
+    score.value
+  FROM custom_scores
+  WHERE list_contains($others::VARCHAR[], metric)
   UNION ALL
   SELECT
     trajectory_id,

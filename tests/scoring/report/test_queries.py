@@ -20,6 +20,7 @@ PARAMETERS = {
     "characters": 100,
     "date": START.date(),
     "first": 0,
+    "metrics": [],
     "name": "t",
     "releases": None,
     "rows": 5,

@@ -68,7 +68,8 @@ def test_scores_of_one_run_are_those_of_the_view() -> None:
 
     for each in attempts:
         run = each["trajectory_id"]
-        own = con.execute(query("timeline_scores"), {"trajectory_id": run, "date": FIRST})
+        key = {"trajectory_id": run, "date": FIRST, "metrics": []}
+        own = con.execute(query("timeline_scores"), key)
         assert (
             own.fetchall() == con.execute(f"SELECT {columns} FROM {view}", {"run": run}).fetchall()
         )
