@@ -44,7 +44,7 @@ def ui(  # noqa: PLR0913, PLR0917 - one parameter per option
         typer.Option("--insecure", help="Allow non-loopback access without TLS and a token file."),
     ] = False,
     max_runs: Annotated[
-        int, typer.Option(min=1, help="Runs to list, the newest; each takes about 1 kB.")
+        int, typer.Option(min=1, help="Runs to list, the newest; each takes about 2 kB.")
     ] = 2_000_000,
     sql: Annotated[
         bool | None,

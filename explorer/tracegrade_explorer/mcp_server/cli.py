@@ -15,7 +15,7 @@ def mcp(
         str, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder or URL.", metavar="LAKE")
     ],
     max_runs: Annotated[
-        int, typer.Option(min=1, help="Runs to list, the newest; each takes about 1 kB.")
+        int, typer.Option(min=1, help="Runs to list, the newest; each takes about 2 kB.")
     ] = 2_000_000,
     sql: Annotated[
         bool, typer.Option("--sql/--no-sql", help="Whether the agent may ask in SQL.")
