@@ -69,6 +69,7 @@ from tracegrade_explorer.responses import (
     Site,
 )
 from tracegrade_explorer.snapshots.latest import LatestSnapshot
+from tracegrade_explorer.upkeep.free_memory import FreeMemory, return_free_memory
 from tracegrade_explorer.upkeep.upkeep import NO_UPKEEP, LakeUpkeep
 from tracegrade_explorer.workbench.draft import own_draft, saved_draft
 from tracegrade_scoring.errors import NothingToCompare
@@ -213,6 +214,7 @@ class Explorer:
         self._under_way = 0
         self._spare = ThreadPoolExecutor(1, thread_name_prefix="ahead")
         self._made_ahead: set[object] = set()
+        self._free_memory = FreeMemory()
 
     def app(self, added: Starlette | None = None) -> Starlette:
         """Return the application, without its guard.
@@ -364,6 +366,7 @@ class Explorer:
 
     def _done(self, made: "asyncio.Future[tuple[PageResponse, bytes]]") -> None:
         self._under_way -= 1
+        self._free_memory.return_soon()
         if not made.cancelled():
             made.exception()  # read, so that the exception of an abandoned page is not logged
 
@@ -394,6 +397,7 @@ class Explorer:
             logger.exception("what a page would show later failed")
         finally:
             self._made_ahead.discard(key)
+            return_free_memory()
 
 
 def _paths(page: PageRoute) -> list[str]:
