@@ -11,7 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.importing.hosted import hosted_beside, is_hosted
-from tracegrade_collector.importing.spellings import as_id, as_text, block_text, first, quoted_word
+from tracegrade_collector.importing.spellings import (
+    as_id,
+    as_object,
+    as_text,
+    block_text,
+    first,
+    quoted_word,
+)
 from tracegrade_collector.importing.times import nanoseconds
 from tracegrade_collector.importing.tool_results import read_result, read_results, result_in
 from tracegrade_collector.importing.trajectory import (
@@ -202,7 +209,9 @@ def _content(content: Any, ignored: Counter[str]) -> Iterator[Piece]:
 
 
 def _requests(value: dict[str, Any], ignored: Counter[str]) -> Iterator[ToolCall]:
-    calls = value.get("tool_calls")
+    """Yield the calls beside a message's content; LangChain may have them a level deeper."""
+    more = as_object(value.get("additional_kwargs"))
+    calls = value.get("tool_calls") or more.get("tool_calls")
     for call in calls if isinstance(calls, list) else []:
         if isinstance(call, dict):
             yield read_call(call)

@@ -472,3 +472,15 @@ def test_calls_that_nobody_answers_cost_no_time_each(tmp_path: Path) -> None:
     outcome = chat(tmp_path, user("Pay."), calls, *replies)
 
     assert outcome.imported.understood["tool results"] == 20_000
+
+
+@built_together
+def test_calls_may_be_among_what_langchain_adds(folder: Path) -> Scene:
+    """Its messages have them in `additional_kwargs` if nothing has parsed them."""
+    asked = asks(("c1", "search"))
+    calls = asked.pop("tool_calls")
+    told = [user("Go."), {**asked, "additional_kwargs": {"tool_calls": calls}}, reply("c1", "x")]
+    outcome = yield chat(folder, *told)
+
+    assert outcome.imported.understood["tool calls"] == 1
+    assert outcome.calls() == [("search", "{}", "ok")]
