@@ -197,13 +197,11 @@ def score(  # noqa: PLR0913 - one for each option of the command
         )
         done = done._replace(costs=costs, labeling=labeling, **_of_build(built))
         at_work = executor or Threads(workers(WORKER_MB))
-        here = min(at_work.slots, workers(WORKER_MB))  # others may be on other machines
-        limits = limits_between(BUCKET_MB * here, here)
         with unscored(
             lake,
             done.specification,
             chosen,
-            limits,
+            _limits_here(at_work),
             numbers=before,
             full=full,
             now_ns=now_ns,
@@ -214,9 +212,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
                 note_scoring(lake, found.last, found.noting(done.specification, {}))
                 return done
             without_task = count(found.con, _WITHOUT_TASK)
-            buckets = list(_buckets(found, done.specification, bucket_steps, at_work))
-            outcomes = at_work.run(score_bucket, buckets)
-            scored = together(_watched(outcomes, len(buckets), progress))
+            scored = _score_buckets(found, done.specification, bucket_steps, at_work, progress)
             lock.check()
             mixed_releases = count(found.con, _MIXED_RELEASES)
             written = _commit(
@@ -231,6 +227,24 @@ def score(  # noqa: PLR0913 - one for each option of the command
                 removal=clean_up_after_run(lake, keep_replaced_hours),
                 **_of_scores(found, scored, done.specification),
             )
+
+
+def _limits_here(at_work: Executor) -> Limits:
+    """Return what the engine may take, whose buckets may be scored on other machines as well."""
+    here = min(at_work.slots, workers(WORKER_MB))
+    return limits_between(BUCKET_MB * here, here)
+
+
+def _score_buckets(
+    found: TracesToScore,
+    specification: Specification,
+    bucket_steps: int,
+    at_work: Executor,
+    progress: Progress,
+) -> Outcome:
+    buckets = list(_buckets(found, specification, bucket_steps, at_work))
+    outcomes = at_work.run(score_bucket, buckets)
+    return together(_watched(outcomes, len(buckets), progress))
 
 
 def _of_build(built: BuildSummary) -> dict[str, Any]:

@@ -158,6 +158,39 @@ def _langflow(number: int, parent: int | None, at: float, name: str, **attribute
     return span(number, parent, at=at, ms=90 - at, name=name, scope=scope, **given)
 
 
+def _langchain_calls(parent: int) -> list[Row]:
+    """Return a model call, the tool call that it asks for, and the model call that answers."""
+    inner: Row = {"scope": "openinference.instrumentation.langchain", "ms": 5}
+    heard, said = "llm__input_messages__0__message", "llm__output_messages__0__message"
+    called: Row = {
+        f"{said}__role": "assistant",
+        f"{said}__tool_calls__0__tool_call__id": "c1",
+        f"{said}__tool_calls__0__tool_call__function__name": "w",
+        f"{said}__tool_calls__0__tool_call__function__arguments": '{"city":"Paris"}',
+    }
+    answered: Row = {f"{said}__role": "assistant", f"{said}__content": ANSWER}
+    model: Row = {
+        "openinference__span__kind": "LLM",
+        "name": "ChatOpenAI",
+        f"{heard}__role": "user",
+        f"{heard}__content": QUESTION,
+        "llm__model_name": "m",
+        "llm__token_count__prompt": 50,
+    }
+    tool: Row = {
+        "openinference__span__kind": "TOOL",
+        "tool__name": "w",
+        "name": "w",
+        "input__value": "{'city': 'Paris'}",
+        "output__value": "22C",
+    }
+    return [
+        span(4, parent, at=6, **inner, **model, **called),
+        span(5, parent, at=12, **inner, **tool),
+        span(6, parent, at=20, **inner, **model, **answered),
+    ]
+
+
 @built_together
 def test_flow_of_langflow_is_a_run() -> Scene:
     """Its components have kinds in small letters; LangChain's spans below hold the calls."""
@@ -170,37 +203,12 @@ def test_flow_of_langflow_is_a_run() -> Scene:
         "input.value": QUESTION,
         "output.value": ANSWER,
     }
-    inner: Row = {"scope": "openinference.instrumentation.langchain"}
     component = {"input.value": json.dumps({"input_value": QUESTION}), kind: "agent"}
-    said = "llm__output_messages__0__message"
-    called: Row = {
-        f"{said}__role": "assistant",
-        f"{said}__tool_calls__0__tool_call__id": "c1",
-        f"{said}__tool_calls__0__tool_call__function__name": "w",
-        f"{said}__tool_calls__0__tool_call__function__arguments": '{"city":"Paris"}',
-    }
-    heard = "llm__input_messages__0__message"
-    asked: Row = {f"{heard}__role": "user", f"{heard}__content": QUESTION}
-    used: Row = {"llm__model_name": "m", "llm__token_count__prompt": 50}
-    model_kind: Row = {"openinference__span__kind": "LLM", "name": "ChatOpenAI"}
-    ran: Row = {"openinference__span__kind": "TOOL", "tool__name": "w", "name": "w"}
-    answered: Row = {f"{said}__role": "assistant", f"{said}__content": ANSWER}
     lake = yield [
         _langflow(1, None, 0, "Langflow", **root),
         _langflow(2, 1, 1, "Chat Input", **{kind: "chain", "input.value": "{}"}),
         _langflow(3, 1, 5, "Agent", **component),
-        span(4, 3, at=6, ms=5, **inner, **model_kind, **asked, **called, **used),
-        span(
-            5,
-            3,
-            at=12,
-            ms=5,
-            **inner,
-            **ran,
-            input__value="{'city': 'Paris'}",
-            output__value="22C",
-        ),
-        span(6, 3, at=20, ms=5, **inner, **model_kind, **asked, **answered, **used),
+        *_langchain_calls(parent=3),
         _langflow(7, 1, 80, "Chat Output", **{kind: "chain", "input.value": "{}"}),
     ]
 
