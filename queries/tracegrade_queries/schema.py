@@ -12,7 +12,7 @@ import pyarrow as pa
 from tracegrade_lake import Column, Struct, Table, list_of
 from tracegrade_lake.columns import BIGINT, BOOLEAN, DOUBLE, INTEGER, MAP, TEXT, TEXTS, TIMESTAMP
 
-STEPS_VERSION: Final = 3
+STEPS_VERSION: Final = 4
 """Rises where the same spans make other rows; a lake is then built again."""
 
 _USAGE: Final = Struct(
@@ -326,7 +326,8 @@ TRAJECTORIES: Final = Table(
             "flags",
             TEXTS,
             "Sorted; empty if none, NULL if an earlier version built the row. "
-            "unrecorded_calls: tool calls were made, or may have been, that the trace "
+            "unrecorded_answer: its last model call may have answered, and the trace does not hold "
+            "what it said. unrecorded_calls: tool calls were made, or may have been, that the trace "
             "does not hold. limit_reached: its root ended in the error with which its "
             "framework enforces a limit on turns, steps, calls, tokens or time. "
             "unrecorded_thoughts: the trace cannot show what the agent thought or planned "

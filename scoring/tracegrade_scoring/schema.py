@@ -15,7 +15,7 @@ from tracegrade_scoring.metrics import METRICS
 EXACT: Final = pa.decimal128(38)
 """Sums of doubles in whole multiples of 2**-60."""
 
-SCORER_VERSION: Final = "10"
+SCORER_VERSION: Final = "11"
 """Rises when a definition changes: every trajectory is then scored again."""
 
 KILLED_RUN: Final = "killed_run"

@@ -5,10 +5,11 @@ import json
 import pytest
 from tests.scenes import built_together
 
-from tracegrade_queries.build.salvage import whole_prefix
+from tracegrade_queries.build.salvage import ends_in_arguments, whole_prefix
 
 from .together import Scene
 from .traces import (
+    Row,
     agent,
     apart,
     message,
@@ -28,6 +29,7 @@ from .traces import (
         ('{"city": "Paris", "days": 1', '{"city": "Paris"}'),
         ('[{"a": 1}, {"b": [2, 3], "c": "x\\", ', '[{"a": 1}, {"b": [2, 3]}]'),
         ('[{"role": "user"}, {"ro', '[{"role": "user"}, {}]'),
+        ('[{"role": "assistant', "[]"),
         ('{"city": "Par', None),
         ("[", None),
         ("[INFO] started", None),
@@ -38,6 +40,21 @@ from .traces import (
 def test_prefix_ends_before_the_value_that_was_cut(cut: str, whole: str | None) -> None:
     """Whole values stay; a text without any stays as it is."""
     assert whole_prefix(cut) == whole
+
+
+@pytest.mark.parametrize(
+    ("cut", "within"),
+    [
+        ('[{"parts": [{"type": "tool_call", "arguments": {"city": "Paris", "no', True),
+        ('[{"tool_calls": [{"args": {"city": {"name": "P', True),
+        ('[{"parts": [{"arguments": {"city": "Paris"}}, {"content": "Look', False),
+        ('[{"role": "user", "content": "input: {', False),
+        ('[{"role": "arguments", "parts": [{"content": "a', False),
+    ],
+)
+def test_cut_lies_within_the_arguments_of_a_call(cut: str, within: bool) -> None:
+    """A key counts, and no text that is like one."""
+    assert ends_in_arguments(cut) is within
 
 
 @pytest.mark.parametrize("length", range(0, 60, 7))
@@ -62,7 +79,11 @@ def test_cut_messages_and_arguments_become_steps_that_say_so() -> Scene:
 
     assert story(lake)[0] == 'tool_call get_weather {"city":"Paris"} unknown'
     assert 'tool_call b {"city":"Paris"} ok' in story(lake)
-    assert rows(lake, "SELECT DISTINCT flags FROM steps") == [{"flags": ["salvaged"]}]
+    flags = rows(lake, "SELECT tool_name, flags FROM steps ORDER BY tool_name")
+    assert [list(row.values()) for row in flags] == [
+        ["b", ["salvaged", "truncated"]],
+        ["get_weather", ["salvaged"]],
+    ]
 
 
 @built_together
@@ -100,6 +121,55 @@ def test_arguments_that_a_message_tells_in_part_are_those_of_the_execution() -> 
 
 
 @built_together
+def test_arguments_that_were_cut_and_are_told_nowhere_else_are_truncated() -> Scene:
+    """So that no score takes what is left of them for all that was sent."""
+    call = request("w", "c1", city="Paris", days=3)
+    said = json.dumps([message("assistant", call)])
+    heard = json.dumps([message("user", "?"), json.loads(said)[0]])
+    flat = "llm__output_messages__0__message__tool_calls__{}__tool_call__function__{}"
+    two: Row = {
+        flat.format(0, "name"): "w",
+        flat.format(0, "arguments"): '{"city": "Paris", "days": 3, "un',
+        flat.format(1, "name"): "w",
+        flat.format(1, "arguments"): '{"city": "Rome"}',
+    }
+    lake = yield apart(
+        [
+            [agent(1), model(2, 1, at=1, gen_ai__output__messages=said.partition('"days"')[0])],
+            [
+                agent(1),
+                model(2, 1, at=1),
+                model(4, 1, at=9, gen_ai__input__messages=heard.partition('"days"')[0]),
+            ],
+            [agent(1), model(2, 1, at=1, openinference__span__kind="LLM", **two)],
+            [
+                agent(1),
+                model(
+                    2,
+                    1,
+                    at=1,
+                    gen_ai__input__messages=heard.partition('"days"')[0],
+                    gen_ai__output__messages=said,
+                ),
+            ],
+        ]
+    )
+
+    found = rows(
+        lake,
+        "SELECT trace_id[-1:] AS trace, arguments, list_contains(flags, 'truncated') AS cut "
+        "FROM steps WHERE kind = 'tool_call' ORDER BY trace, arguments",
+    )
+    assert [list(row.values()) for row in found] == [
+        ["1", '{"city":"Paris"}', True],
+        ["2", '{"city":"Paris"}', True],
+        ["3", '{"city":"Paris","days":3}', True],
+        ["3", '{"city":"Rome"}', False],
+        ["4", '{"city":"Paris","days":3}', False],
+    ]
+
+
+@built_together
 def test_cut_events_become_steps_that_say_so() -> Scene:
     """Messages in span events, as Strands and the current conventions write them."""
     details = "gen_ai.client.inference.operation.details"
@@ -122,3 +192,18 @@ def test_cut_events_become_steps_that_say_so() -> Scene:
     ]
     flags = rows(lake, "SELECT step_index, flags FROM steps WHERE kind = 'tool_call' ORDER BY ALL")
     assert flags[0]["flags"] == ["salvaged"]
+
+
+@built_together
+def test_span_with_a_cut_attribute_keeps_its_events() -> Scene:
+    """What was cut is another attribute's matter."""
+    said = json.dumps({"role": "assistant", "content": "22C"})
+    heard = json.dumps([message("user", "How warm is it?"), message("user", "In Paris")])[:-9]
+    lake = yield [
+        agent(1),
+        with_events(
+            model(2, 1, at=1, gen_ai__input__messages=heard), ("gen_ai.choice", {"message": said})
+        ),
+    ]
+
+    assert story(lake) == ["answer 22C"]

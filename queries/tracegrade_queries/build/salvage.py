@@ -16,10 +16,18 @@ from tracegrade_queries.graph import Run, relation
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],"]', re.DOTALL)
 _CUT = "SELECT text FROM cut_texts UNION SELECT text FROM cut_events"
 _CLOSING = {"{": "}", "[": "]"}
+_KEY = re.compile(r"\s*:")
+_LIST = re.compile(r'\[\s*\{\s*"\w+"\s*:')
+"""How a list of messages begins, which no text does."""
+_ARGUMENTS = frozenset({"args", "arguments", "input", "parameters"})
+"""Keys below which messages have what a tool is called with."""
 
 
 def whole_prefix(text: str) -> str | None:
-    """Return the longest prefix of a cut JSON text that can be closed, closed; else None."""
+    """Return the longest prefix of a cut JSON text that can be closed, closed; else None.
+
+    A list of objects of which nothing is left is empty.
+    """
     opened: list[str] = []
     best = ""
     for token in _TOKEN.finditer(text):
@@ -35,15 +43,40 @@ def whole_prefix(text: str) -> str | None:
                 best = text[: token.start()] + "".join(reversed(opened))
             case '"':
                 break  # a string that does not end
-    return best if _holds_something(best) else None
+    if _holds_something(best):
+        return best
+    return "[]" if _LIST.match(text) else None
+
+
+def ends_in_arguments(text: str) -> bool:
+    """Return whether a cut JSON text ends within an object with the arguments of a call."""
+    keys: list[str] = []
+    key = ""
+    for token in _TOKEN.finditer(text):
+        match token[0]:
+            case "{" | "[":
+                keys.append(key)
+                key = ""
+            case "}" | "]":
+                del keys[-1:]
+            case quoted if len(quoted) > 1 and _KEY.match(text, token.end()):
+                key = quoted[1:-1]
+            case _:
+                key = ""
+    return not _ARGUMENTS.isdisjoint(keys)
 
 
 @relation("whole_prefixes", reads=("cut_events", "cut_texts"))
 def _whole_prefixes(run: Run) -> pa.Table:
-    """Return the complete prefix of each cut text (text, prefix); NULL if there is none."""
-    texts = run.con.sql(_CUT).to_arrow_table()
-    prefixes = map(whole_prefix, texts["text"].to_pylist())
-    return texts.append_column("prefix", pa.array(prefixes, pa.string()))
+    """Return the complete prefix of each cut text (text, prefix); NULL if there is none.
+
+    `in_arguments` tells whether the cut is within the arguments of a call.
+    """
+    table = run.con.sql(_CUT).to_arrow_table()
+    texts = table["text"].to_pylist()
+    return table.append_column(
+        "prefix", pa.array(map(whole_prefix, texts), pa.string())
+    ).append_column("in_arguments", pa.array(map(ends_in_arguments, texts), pa.bool_()))
 
 
 def _holds_something(text: str) -> bool:

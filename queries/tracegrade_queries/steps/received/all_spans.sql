@@ -15,4 +15,4 @@ UPDATE span_rows SET
   attributes = map_concat(span_rows.attributes, salvaged_texts.attributes),
   marks = coalesce(span_rows.marks, []) || ['salvaged']
 FROM salvaged_texts
-WHERE span_rows.rowid = salvaged_texts.key;
+WHERE span_rows.key = salvaged_texts.key;

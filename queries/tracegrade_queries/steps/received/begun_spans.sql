@@ -12,7 +12,7 @@
 -- Order:
 --   none
 DELETE FROM span_rows
-WHERE rowid IN (
+WHERE key IN (
   SELECT key
   FROM pending_spans
   WHERE is_superseded
@@ -24,4 +24,4 @@ UPDATE span_rows SET
   is_local_root = pending_spans.parent_span_id IS NULL,
   ended = FALSE
 FROM pending_spans
-WHERE span_rows.rowid = pending_spans.key;
+WHERE span_rows.key = pending_spans.key;

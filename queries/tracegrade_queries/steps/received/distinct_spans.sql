@@ -10,4 +10,4 @@
 -- Order:
 --   none
 DELETE FROM span_rows
-WHERE rowid IN (SELECT key FROM surplus_spans);
+WHERE key IN (SELECT key FROM surplus_spans);

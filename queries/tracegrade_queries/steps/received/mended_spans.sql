@@ -13,4 +13,4 @@ UPDATE span_rows SET
   attributes = map_concat(span_rows.attributes, mended_texts.attributes),
   marks = coalesce(span_rows.marks, []) || ['invalid_unicode']
 FROM mended_texts
-WHERE span_rows.rowid = mended_texts.key;
+WHERE span_rows.key = mended_texts.key;

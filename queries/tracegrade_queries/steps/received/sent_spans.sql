@@ -1,7 +1,7 @@
--- Spans of the traces of this bucket, numbered.
+-- Spans of the traces of this bucket.
 --
--- A view, since numbering wide rows would copy them. Each change of the rows has a name of its
--- own, up to bucket_spans.
+-- A view of rows that later relations change. Each change has a name of its own, up to
+-- bucket_spans.
 --
 -- Reads:
 --   span_rows
@@ -39,7 +39,7 @@
 -- Order:
 --   none
 SELECT
-  rowid AS key,
+  key,
   trace_id,
   span_id,
   parent_span_id,

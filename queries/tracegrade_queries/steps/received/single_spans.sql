@@ -12,7 +12,7 @@
 -- Order:
 --   none
 DELETE FROM span_rows
-WHERE rowid IN (SELECT key FROM spans_exported_twice);
+WHERE key IN (SELECT key FROM spans_exported_twice);
 
 UPDATE span_rows SET parent_span_id = spans_exported_twice.counted_span_id
 FROM spans_exported_twice

@@ -6,6 +6,7 @@
 --   label_rungs
 --   spans_received_twice
 -- Columns:
+--   key              BIGINT   Number of the row, which stays when the row is changed.
 --   trace_id         VARCHAR  One row a span, but for spans that one request held twice.
 --   span_id          VARCHAR
 --   parent_span_id   VARCHAR  NULL at a root.
@@ -56,6 +57,7 @@ counted_spans AS (
 )
 
 SELECT
+  row_number() OVER () - 1 AS key,
   trace_id,
   span_id,
   parent_span_id,

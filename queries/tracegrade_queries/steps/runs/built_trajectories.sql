@@ -22,6 +22,7 @@
 --   interrupted_runs
 --   utility_calls
 --   unrecorded_calls
+--   unrecorded_answers
 --   unrecorded_thoughts
 --   runs_stopped_for_tools
 --   open_calls
@@ -302,6 +303,12 @@ SELECT
   || if(roots.failed AND roots.limited, ['limit_reached'], [])
   || if(gathered.retried, ['retried'], [])
   || if(runs_stopped_for_tools.run IS NULL, [], ['stopped_for_tools'])
+  || if(
+    unrecorded_answers.run IS NOT NULL
+    AND coalesce(answers.root_answer, answers.span_answer, step_counts.last_answer) IS NULL,
+    ['unrecorded_answer'],
+    []
+  )
   || if(unrecorded_calls.run IS NULL, [], ['unrecorded_calls'])
   || if(unrecorded_thoughts.run IS NULL, [], ['unrecorded_thoughts']) AS flags,
   coalesce(open_calls.call_ids, []) AS open_calls,
@@ -326,6 +333,7 @@ LEFT JOIN roots USING (run)
 LEFT JOIN unfinished_runs USING (run)
 LEFT JOIN interrupted_runs USING (run)
 LEFT JOIN serving_runs USING (run)
+LEFT JOIN unrecorded_answers USING (run)
 LEFT JOIN unrecorded_calls USING (run)
 LEFT JOIN unrecorded_thoughts USING (run)
 LEFT JOIN calling_runs USING (run)

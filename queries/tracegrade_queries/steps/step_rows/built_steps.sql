@@ -8,6 +8,7 @@
 --   run_agent_names
 --   model_calls
 --   calls
+--   cut_calls
 --   deep_texts
 --   step_rows
 -- Columns:
@@ -116,6 +117,7 @@ SELECT
       || CASE WHEN NOT calls.parsed THEN ['unparsed_arguments'] ELSE [] END
       || CASE WHEN NOT calls.request_parsed AND calls.parsed THEN ['unparsed_request'] ELSE [] END
       || CASE WHEN calls.arguments IN (FROM deep_texts) THEN ['deep_arguments'] ELSE [] END
+      || CASE WHEN calls.call IN (FROM cut_calls) THEN ['truncated'] ELSE [] END
       || CASE
         WHEN placed.opens_model_call AND model_calls.ambiguous_tokens THEN ['ambiguous_tokens']
         ELSE []

@@ -82,6 +82,24 @@ partly_recorded AS (
   INNER JOIN salvaged ON next_calls.next_call = salvaged.model_call
 ),
 
+-- If an execution failed and the call was executed again, the model got the result of the last.
+last_tries AS (
+  SELECT
+    matches.request,
+    arg_max(again.key, (again.start_ns, again.key)) AS execution
+  FROM matches
+  INNER JOIN executions AS failed ON matches.execution = failed.key
+  INNER JOIN executions AS again
+    ON
+      failed.run = again.run
+      AND failed.call_id = again.call_id
+      AND failed.tool_name = again.tool_name
+      AND failed.start_ns < again.start_ns
+  ANTI JOIN matches AS others ON again.key = others.execution
+  WHERE failed.failed
+  GROUP BY matches.request
+),
+
 requested AS (
   SELECT
     coalesce(requests.request, -1 - executions.key) AS call,
@@ -134,7 +152,14 @@ requested AS (
   FROM requests
   LEFT JOIN matches USING (request)
   FULL JOIN executions ON matches.execution = executions.key
-  LEFT JOIN responses ON requests.request = responses.request
+  LEFT JOIN last_tries ON executions.key = last_tries.execution
+  LEFT JOIN responses
+    ON
+      coalesce(last_tries.request, requests.request) = responses.request
+      AND (
+        requests.request IS NULL
+        OR requests.request NOT IN (SELECT repeated.request FROM last_tries AS repeated)
+      )
   LEFT JOIN shared_responses ON requests.model_call = shared_responses.model_call
   LEFT JOIN joined_results ON requests.model_call = joined_results.model_call
   LEFT JOIN partly_recorded ON requests.model_call = partly_recorded.model_call

@@ -62,6 +62,10 @@ lost_answers AS (
   WHERE
     kind = 'answer'
     AND content IS NULL
+  UNION
+  SELECT trajectory_id AS attempt_id
+  FROM trajectories
+  WHERE list_contains(flags, 'unrecorded_answer')
 ),
 
 -- Typed equality is identity of canonical texts.
@@ -162,14 +166,15 @@ states AS (
     AND has_path
 ),
 
--- What redaction took out of an answer may have been what was asked for.
+-- What redaction or capping took out of an answer may have been what was asked for.
 answers AS (
   SELECT
     attempt_conditions.attempt_id,
     attempt_conditions.sub_goal,
     attempt_conditions.condition,
     ends.moment,
-    coalesce(contains(trajectories.final_answer, '[redacted'), FALSE) AS is_redacted,
+    coalesce(regexp_matches(trajectories.final_answer, '\[redacted|…\[capped: '), FALSE)
+      AS is_partial,
     if(
       attempt_conditions.input IS NULL,
       answer_matches.fits,
@@ -281,7 +286,7 @@ SELECT
   sub_goal,
   condition,
   moment,
-  if(is_redacted, nullif(fits, FALSE), fits) AS holds
+  if(is_partial, nullif(fits, FALSE), fits) AS holds
 FROM answers
 UNION ALL
 SELECT

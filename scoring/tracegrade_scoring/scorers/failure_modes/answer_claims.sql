@@ -11,6 +11,7 @@
 --   claim_words
 --   claimable_sub_goals
 --   steps
+--   trajectories
 -- Needs:
 --   claimable_sub_goals
 -- Columns:
@@ -152,6 +153,16 @@ claims AS (
     FALSE AS known
   FROM answers
   WHERE content IS NULL
+  UNION ALL
+  SELECT
+    trajectory_id AS attempt_id,
+    NULL AS step_index,
+    NULL AS sub_goal,
+    FALSE AS known
+  FROM trajectories
+  WHERE
+    list_contains(flags, 'unrecorded_answer')
+    AND trajectory_id IN (SELECT claimable_sub_goals.attempt_id FROM claimable_sub_goals)
 )
 
 SELECT

@@ -116,6 +116,10 @@ unanswered AS (
   FROM attempts
   ANTI JOIN endings ON attempts.attempt_id = endings.trajectory_id
   ANTI JOIN steps ON attempts.attempt_id = steps.trajectory_id AND steps.kind = 'answer'
+  ANTI JOIN trajectories
+    ON
+      attempts.attempt_id = trajectories.trajectory_id
+      AND list_contains(trajectories.flags, 'unrecorded_answer')
   WHERE
     attempts.success IS FALSE
     AND attempts.final_answer IS NULL
