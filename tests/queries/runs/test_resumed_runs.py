@@ -308,11 +308,11 @@ def test_model_calls_that_stopped_for_tools_of_which_nothing_is_there() -> Scene
     found = "SELECT flags FROM trajectories ORDER BY trajectory_id"
     assert [row["flags"] for row in rows(lake, found)] == [
         ["stopped_for_tools", "unrecorded_calls", "unrecorded_thoughts"],
-        ["unrecorded_calls", "unrecorded_thoughts"],
+        ["unrecorded_answer", "unrecorded_calls", "unrecorded_thoughts"],
         ["stopped_for_tools", "unrecorded_calls", "unrecorded_thoughts"],
-        ["unrecorded_calls", "unrecorded_thoughts"],
+        ["unrecorded_answer", "unrecorded_calls", "unrecorded_thoughts"],
         ["stopped_for_tools", "unrecorded_calls", "unrecorded_thoughts"],
-        ["unrecorded_thoughts"],
+        ["unrecorded_answer", "unrecorded_thoughts"],
     ]
 
 

@@ -18,9 +18,10 @@ def stopped(number: int, parent: int | None, why: str, **fields: Any) -> Row:
 
 
 def flags(lake: Any) -> list[list[str]]:
-    """Return the flags of each run, but for what is said of its thoughts."""
+    """Return the flags of each run, but for what is said of its thoughts and its answer."""
     found = rows(lake, "SELECT flags FROM trajectories ORDER BY trajectory_id")
-    return [[flag for flag in row["flags"] if flag != "unrecorded_thoughts"] for row in found]
+    others = {"unrecorded_answer", "unrecorded_thoughts"}
+    return [[flag for flag in row["flags"] if flag not in others] for row in found]
 
 
 @built_together

@@ -178,7 +178,7 @@ def silent_after_its_call(form: Form) -> Scene:
 def nothing_told(form: Form) -> Scene:
     """A model call has neither output nor stop reason."""
     lake = yield [form.agent(1), form.model(2, 1, tokens=Tokens())]
-    assert _flags(lake) == [["unrecorded_calls"]]
+    assert _flags(lake) == [["unrecorded_answer", "unrecorded_calls"]]
 
 
 @scene(OFF, "reasons to stop")
@@ -189,19 +189,19 @@ def stopped_for_tools(form: Form) -> Scene:
         form.model(2, 1, at=1, tokens=Tokens(), stopped="tool_use"),
         form.model(3, 1, at=5, tokens=Tokens(), stopped="end_turn"),
     ]
-    assert _flags(lake) == [["unrecorded_calls"]]
+    assert _flags(lake) == [["unrecorded_answer", "unrecorded_calls"]]
 
 
 @scene(OFF)
 def executions_alone(form: Form) -> Scene:
-    """Reverse: the spans of tools tell them."""
+    """Reverse: the spans of tools tell them. What the last model call said is not known."""
     lake = yield [
         form.agent(1),
         form.model(2, 1, at=1, tokens=Tokens(), stopped="tool_use"),
         form.tool(3, 1, at=3, call=LOOK, result="r"),
         form.model(4, 1, at=5, tokens=Tokens(), stopped="end_turn"),
     ]
-    assert _flags(lake) == [[]]
+    assert _flags(lake) == [["unrecorded_answer"]]
 
 
 @scene(DROPPED)
@@ -209,7 +209,7 @@ def lost_output(form: Form) -> Scene:
     """What the model said was not among what was kept."""
     lost = form.model(2, 1, heard=[QUESTION], tokens=Tokens()) | {"droppedAttributesCount": 19}
     lake = yield [form.agent(1, heard=QUESTION.text), lost]
-    assert _flags(lake) == [["dropped_attributes", "unrecorded_calls"]]
+    assert _flags(lake) == [["dropped_attributes", "unrecorded_answer", "unrecorded_calls"]]
 
 
 @scene(DROPPED)
