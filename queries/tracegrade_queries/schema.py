@@ -326,9 +326,9 @@ TRAJECTORIES: Final = Table(
             "flags",
             TEXTS,
             "Sorted; empty if none, NULL if an earlier version built the row. "
-            "unrecorded_answer: its last model call may have answered, and the trace does not hold "
-            "what it said. unrecorded_calls: tool calls were made, or may have been, that the trace "
-            "does not hold. limit_reached: its root ended in the error with which its "
+            "unrecorded_answer: its last model call may have answered, and the trace does not "
+            "hold what it said. unrecorded_calls: tool calls were made, or may have been, that "
+            "the trace does not hold. limit_reached: its root ended in the error with which its "
             "framework enforces a limit on turns, steps, calls, tokens or time. "
             "unrecorded_thoughts: the trace cannot show what the agent thought or planned "
             "before its first call. dropped_attributes: the exporter dropped attributes "
