@@ -234,11 +234,13 @@ def test_windows_end_now_or_with_the_newest_run() -> None:
 
     def usual(days: float) -> tuple[str, bool]:
         newest = NOW - timedelta(days=days)
-        end = ends_with(newest, NOW)
-        return usual_window(newest, end, UTC).name, end == NOW
+        end = ends_with(newest, NOW, UTC)
+        window = usual_window(newest, end, UTC)
+        assert window.since is None or window.since <= newest
+        return window.name, end == NOW
 
-    assert [usual(days) for days in (0.01, 0.9, 3, 20, 80)] == [
-        ("24h", True), ("24h", True), ("7d", True), ("30d", True), ("24h", False),
+    assert [usual(days) for days in (0.01, 0.9, 3, 20, 29.99, 80)] == [
+        ("24h", True), ("24h", True), ("7d", True), ("30d", True), ("24h", False), ("24h", False),
     ]  # fmt: skip
     assert usual_window(None, NOW, UTC).name == "all"
 

@@ -55,11 +55,10 @@ class TimeWindow(NamedTuple):
         return run_filter.replaced(since=self.since, until=self.until)
 
 
-def ends_with(newest: datetime | None, now: datetime) -> datetime:
+def ends_with(newest: datetime | None, now: datetime, zone: tzinfo) -> datetime:
     """Return the end of windows: now, or the newest run if no window would contain it."""
-    if newest is None or newest >= now - LENGTHS[-1].lasts:
-        return now
-    return newest
+    longest = window_of(LENGTHS[-1], now, zone)
+    return newest if newest and longest.since and newest < longest.since else now
 
 
 def usual_window(newest: datetime | None, end: datetime, zone: tzinfo) -> TimeWindow:

@@ -9,7 +9,6 @@ from tracegrade_explorer.errors import BadFilter
 from tracegrade_explorer.now.windows import (
     ALL,
     BY_NAME,
-    LENGTHS,
     TimeWindow,
     ends_with,
     usual_window,
@@ -47,10 +46,11 @@ def window_bar(request: PageRequest, path: str, known: Sequence[str]) -> WindowB
         BadFilter: A parameter is not known, or the window.
     """
     (runs,) = request.snapshot.cached("newest", lambda: read(request.con, "now_newest"))
-    end = ends_with(runs["newest"], datetime.now(UTC).replace(tzinfo=None))
+    now = datetime.now(UTC).replace(tzinfo=None)
+    end = ends_with(runs["newest"], now, request.zone)
     window = _window(request, runs["newest"], end, known)
     tabs = [*_tabs(request, path, window, untimed=runs["untimed"])]
-    when = _when(request, window, runs["newest"])
+    when = _when(request, window, runs["newest"], ends_now=end == now)
     return WindowBar(window, runs["newest"], _midnight(request, end), tabs, when, _zone(request))
 
 
@@ -87,7 +87,9 @@ def _tabs(
         yield {"text": text, "href": href, "key": place, "chosen": name == window.name}
 
 
-def _when(request: PageRequest, window: TimeWindow, newest: datetime | None) -> list[str]:
+def _when(
+    request: PageRequest, window: TimeWindow, newest: datetime | None, *, ends_now: bool
+) -> list[str]:
     """Return from when to when the window is, and when the newest run began."""
     if window.since is None or window.until is None:
         return ["all runs, including runs whose start is not known"]
@@ -97,7 +99,7 @@ def _when(request: PageRequest, window: TimeWindow, newest: datetime | None) -> 
         return [*found, "no run's start is known"]
     if newest < window.since:
         found.append("no run in this window")
-    if newest < datetime.now(UTC).replace(tzinfo=None) - LENGTHS[-1].lasts:
+    if not ends_now:
         found.append("ends with the newest run")
     return [*found, f"newest run {local_time(request, newest)}"]
 
