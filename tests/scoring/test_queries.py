@@ -213,6 +213,7 @@ EMPTY = {
         "waiting_reasons",
         "waiting_runs",
         "called_agents",
+        "attempts_with_unrecorded_answers",
         "attempts_with_unrecorded_calls",
     ),
     *("server_tools", "continued_runs", "verdict_readings", "verdict_reasons"),

@@ -151,7 +151,8 @@ REASONS: Final[Mapping[str, Reason]] = {
     ),
     "success_unknown": Reason(
         "it is not known whether the run succeeded",
-        "give tasks `success`, or import verdicts on success",
+        "give tasks `success`, or import verdicts on success; where `success` reads what was not "
+        f"captured, {_CAPTURE}",
     ),
     "out_of_range": Reason(
         "your own metric returned a value that is not a number, or is out of its range",

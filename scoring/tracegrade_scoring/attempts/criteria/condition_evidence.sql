@@ -9,6 +9,7 @@
 -- Reads:
 --   answer_matches
 --   attempt_bindings
+--   attempts_with_unrecorded_answers
 --   attempts_with_unrecorded_calls
 --   calls
 --   canonical_values
@@ -16,7 +17,6 @@
 --   criterion_values
 --   expression_results
 --   found_values
---   steps
 --   sub_goal_verdicts
 --   attempt_tasks
 --   trajectories
@@ -53,19 +53,6 @@ ends AS (
     coalesce(call_counts.calls, 0) AS moment
   FROM attempt_tasks
   LEFT JOIN call_counts USING (attempt_id)
-),
-
--- An answer that was given but not captured is unknown; without an answer nothing matches.
-lost_answers AS (
-  SELECT DISTINCT trajectory_id AS attempt_id
-  FROM steps
-  WHERE
-    kind = 'answer'
-    AND content IS NULL
-  UNION
-  SELECT trajectory_id AS attempt_id
-  FROM trajectories
-  WHERE list_contains(flags, 'unrecorded_answer')
 ),
 
 -- Typed equality is identity of canonical texts.
@@ -166,7 +153,8 @@ states AS (
     AND has_path
 ),
 
--- What redaction or capping took out of an answer may have been what was asked for.
+-- What redaction or capping took out of an answer may have been what was asked for. An answer that
+-- was given but not captured is unknown; without an answer nothing matches.
 answers AS (
   SELECT
     attempt_conditions.attempt_id,
@@ -191,7 +179,8 @@ answers AS (
     ON
       attempt_conditions.attempt_id = answer_matches.attempt_id
       AND attempt_conditions.pattern = answer_matches.pattern
-  LEFT JOIN lost_answers ON attempt_conditions.attempt_id = lost_answers.attempt_id
+  LEFT JOIN attempts_with_unrecorded_answers AS lost_answers
+    ON attempt_conditions.attempt_id = lost_answers.attempt_id
   WHERE
     attempt_conditions.kind = 'answer'
     AND (trajectories.final_answer IS NOT NULL OR lost_answers.attempt_id IS NOT NULL)

@@ -7,11 +7,11 @@
 -- not a claim. Source: docs/metrics.md, section 9.3.
 --
 -- Reads:
+--   attempts_with_unrecorded_answers
 --   calls
 --   claim_words
 --   claimable_sub_goals
 --   steps
---   trajectories
 -- Needs:
 --   claimable_sub_goals
 -- Columns:
@@ -155,14 +155,12 @@ claims AS (
   WHERE content IS NULL
   UNION ALL
   SELECT
-    trajectory_id AS attempt_id,
+    attempt_id,
     NULL AS step_index,
     NULL AS sub_goal,
     FALSE AS known
-  FROM trajectories
-  WHERE
-    list_contains(flags, 'unrecorded_answer')
-    AND trajectory_id IN (SELECT claimable_sub_goals.attempt_id FROM claimable_sub_goals)
+  FROM attempts_with_unrecorded_answers
+  WHERE attempt_id IN (SELECT claimable_sub_goals.attempt_id FROM claimable_sub_goals)
 )
 
 SELECT

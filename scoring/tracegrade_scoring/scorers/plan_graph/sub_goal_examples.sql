@@ -6,6 +6,7 @@
 --
 -- Reads:
 --   attempts
+--   attempts_with_unrecorded_answers
 --   attempts_with_unrecorded_calls
 --   calls
 --   criterion_evidence
@@ -36,11 +37,13 @@ described AS (
     attempts.task_id,
     attempts.final_answer,
     graphs.asks_answer,
-    attempts_with_unrecorded_calls.attempt_id IS NOT NULL AS calls_unrecorded
+    attempts_with_unrecorded_calls.attempt_id IS NOT NULL AS calls_unrecorded,
+    graphs.asks_answer AND silent.attempt_id IS NOT NULL AS answer_unrecorded
   FROM attempts
   INNER JOIN graphs USING (task_id)
   LEFT JOIN judged_sub_goals USING (attempt_id)
   LEFT JOIN attempts_with_unrecorded_calls USING (attempt_id)
+  LEFT JOIN attempts_with_unrecorded_answers AS silent USING (attempt_id)
   WHERE
     graphs.counted
     OR judged_sub_goals.attempt_id IS NOT NULL
@@ -108,6 +111,7 @@ alike AS (
   GROUP BY
     described.task_id,
     described.calls_unrecorded,
+    described.answer_unrecorded,
     serving.calls,
     conditions.evidence,
     verdicts.verdicts,

@@ -1,12 +1,13 @@
 -- State of every sub-goal of each example's task: attempted, completed, when, lost again.
 --
 -- Moments are those of sub_goal_evidence. A value is unknown (NULL) if it depends on content that
--- was not captured, or on calls that were not recorded. A criterion that holds at the end counts
--- only if something was done for it. Source: [Plan graph], "Sub-goal completion as a metric";
--- docs/metrics.md, section 4.1.
+-- was not captured, or on calls or an answer that were not recorded. A criterion that holds at the
+-- end counts only if something was done for it. Source: [Plan graph], "Sub-goal completion as a
+-- metric"; docs/metrics.md, section 4.1.
 --
 -- Reads:
 --   attempts
+--   attempts_with_unrecorded_answers
 --   attempts_with_unrecorded_calls
 --   calls
 --   graph_nodes
@@ -88,11 +89,13 @@ actions AS (
     END AS first_attempted,
     served.example IS NOT NULL
     OR attempt_nodes.served_by_judge
-    OR lacking.attempt_id IS NOT NULL AS may_be_served
+    OR lacking.attempt_id IS NOT NULL
+    OR (attempt_nodes.served_by_answer AND silent.attempt_id IS NOT NULL) AS may_be_served
   FROM attempt_nodes
   INNER JOIN ends USING (example)
   LEFT JOIN served USING (example, sub_goal)
   LEFT JOIN attempts_with_unrecorded_calls AS lacking ON attempt_nodes.example = lacking.attempt_id
+  LEFT JOIN attempts_with_unrecorded_answers AS silent ON attempt_nodes.example = silent.attempt_id
 ),
 
 -- A condition that is unsure holds in the hopeful reading alone.

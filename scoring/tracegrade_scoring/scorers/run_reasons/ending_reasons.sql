@@ -5,6 +5,7 @@
 --
 -- Reads:
 --   attempts
+--   attempts_with_unrecorded_answers
 --   calls
 --   endings
 --   steps
@@ -116,10 +117,7 @@ unanswered AS (
   FROM attempts
   ANTI JOIN endings ON attempts.attempt_id = endings.trajectory_id
   ANTI JOIN steps ON attempts.attempt_id = steps.trajectory_id AND steps.kind = 'answer'
-  ANTI JOIN trajectories
-    ON
-      attempts.attempt_id = trajectories.trajectory_id
-      AND list_contains(trajectories.flags, 'unrecorded_answer')
+  ANTI JOIN attempts_with_unrecorded_answers USING (attempt_id)
   WHERE
     attempts.success IS FALSE
     AND attempts.final_answer IS NULL

@@ -293,6 +293,19 @@ def test_answer_serves_a_sub_goal_that_asks_for_it() -> Scene:
     assert silent.sub_goal("a")["attempted"] is False
 
 
+@built_together
+def test_answer_that_was_not_recorded_may_serve_a_sub_goal_that_asks_for_it() -> Scene:
+    """Whether it did is unknown, and so are the scores that this decides."""
+    goals = "      a: {success: {answer: '(?i)refunded'}}\n      b: {serves: [t]}"
+
+    run = {"flags": ["unrecorded_answer"]}
+    (scored,) = yield [PlanCase(goals, ["t"], run)]
+
+    assert scored.sub_goal("a")["attempted"] is None
+    assert scored.sub_goal("b")["completed"] is True
+    assert scored["sub_goal_completion"].reason == "content_missing"
+
+
 def test_answer_may_have_to_hold_a_bound_value() -> None:
     """`{input: NAME}` is found as it is in the answer; what is not bound is unknown."""
     tasks = r"""
