@@ -22,6 +22,8 @@ from tracegrade.state import state
 
 POOL_EXIT_SECS: Final = 2.0
 """Longest time for a worker of an ending pool to send its spans."""
+START_SECS: Final = 1.0
+"""Longest time for a worker to wait for the thread that sends them, before it works."""
 
 _CAN_WATCH: Final = hasattr(faulthandler, "register")
 
@@ -36,19 +38,27 @@ def send_before_sigterm() -> None:
     has_threads = isinstance(_thread.start_new_thread, BuiltinFunctionType)
     if _CAN_WATCH and has_threads and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         os.register_at_fork(after_in_child=_forget)  # a child of a worker has no such thread
-        _thread.start_new_thread(_end_at_sigterm, ())
+        registering = _thread.allocate_lock()
+        registering.acquire()
+        _thread.start_new_thread(_end_at_sigterm, (registering,))
+        # A pool may end its workers as soon as they have worked.
+        registering.acquire(timeout=START_SECS)
 
 
 @guarded
-def _end_at_sigterm() -> None:
+def _end_at_sigterm(registering: _thread.LockType) -> None:
     """Wait for the signal, and end by it; if the host closes the pipe, do nothing.
 
     The thread registers itself once it is a thread of Python: `faulthandler` ignores a thread that
     is still starting.
+
+    Args:
+        registering: Released once it has.
     """
     woken, wakes = os.pipe()
     os.set_blocking(wakes, False)
     faulthandler.register(signal.SIGTERM, wakes, all_threads=False)
+    registering.release()
     ended = os.read(woken, 1)
     if ended:
         _send()
