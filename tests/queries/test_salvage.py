@@ -1,6 +1,7 @@
 """Of JSON that an exporter cut, what is whole is read."""
 
 import json
+from typing import Any
 
 import pytest
 from tests.scenes import built_together
@@ -50,6 +51,8 @@ def test_prefix_ends_before_the_value_that_was_cut(cut: str, whole: str | None) 
         ('[{"parts": [{"arguments": {"city": "Paris"}}, {"content": "Look', False),
         ('[{"role": "user", "content": "input: {', False),
         ('[{"role": "arguments", "parts": [{"content": "a', False),
+        ('{"input": [{"role": "user", "content": "How w', False),
+        ('{"input": {"messages": [{"role": "user", "content": "How w', False),
     ],
 )
 def test_cut_lies_within_the_arguments_of_a_call(cut: str, within: bool) -> None:
@@ -120,53 +123,73 @@ def test_arguments_that_a_message_tells_in_part_are_those_of_the_execution() -> 
     assert told == [f"tool_call w {arguments} ok" for arguments in (whole, asked, whole)]
 
 
-@built_together
-def test_arguments_that_were_cut_and_are_told_nowhere_else_are_truncated() -> Scene:
-    """So that no score takes what is left of them for all that was sent."""
-    call = request("w", "c1", city="Paris", days=3)
-    said = json.dumps([message("assistant", call)])
-    heard = json.dumps([message("user", "?"), json.loads(said)[0]])
-    flat = "llm__output_messages__0__message__tool_calls__{}__tool_call__function__{}"
-    two: Row = {
-        flat.format(0, "name"): "w",
-        flat.format(0, "arguments"): '{"city": "Paris", "days": 3, "un',
-        flat.format(1, "name"): "w",
-        flat.format(1, "arguments"): '{"city": "Rome"}',
-    }
-    lake = yield apart(
-        [
-            [agent(1), model(2, 1, at=1, gen_ai__output__messages=said.partition('"days"')[0])],
-            [
-                agent(1),
-                model(2, 1, at=1),
-                model(4, 1, at=9, gen_ai__input__messages=heard.partition('"days"')[0]),
-            ],
-            [agent(1), model(2, 1, at=1, openinference__span__kind="LLM", **two)],
-            [
-                agent(1),
-                model(
-                    2,
-                    1,
-                    at=1,
-                    gen_ai__input__messages=heard.partition('"days"')[0],
-                    gen_ai__output__messages=said,
-                ),
-            ],
-        ]
-    )
+SAID = [message("assistant", request("w", "c1", city="Paris", days=3))]
+HEARD = [message("user", "?"), *SAID]
 
+
+def _up_to_days(messages: list[Row]) -> str:
+    """Return messages as an exporter cut them, within the arguments of the call."""
+    return json.dumps(messages).partition('"days"')[0]
+
+
+def _flat_calls(*arguments: str) -> Row:
+    """Return the attributes of calls in OpenInference's form."""
+    form = "llm__output_messages__0__message__tool_calls__{}__tool_call__function__{}"
+    calls = [
+        {form.format(number, "name"): "w", form.format(number, "arguments"): each}
+        for number, each in enumerate(arguments)
+    ]
+    return {"openinference__span__kind": "LLM"} | {k: v for call in calls for k, v in call.items()}
+
+
+def _told(lake: Any) -> list[tuple[str, str, bool]]:
+    """Return trace, arguments and whether they are truncated of each call."""
     found = rows(
         lake,
         "SELECT trace_id[-1:] AS trace, arguments, list_contains(flags, 'truncated') AS cut "
         "FROM steps WHERE kind = 'tool_call' ORDER BY trace, arguments",
     )
-    assert [list(row.values()) for row in found] == [
-        ["1", '{"city":"Paris"}', True],
-        ["2", '{"city":"Paris"}', True],
-        ["3", '{"city":"Paris","days":3}', True],
-        ["3", '{"city":"Rome"}', False],
-        ["4", '{"city":"Paris","days":3}', False],
+    return [(row["trace"], row["arguments"], row["cut"]) for row in found]
+
+
+@built_together
+def test_arguments_that_were_cut_and_are_told_nowhere_else_are_truncated() -> Scene:
+    """So that no score takes what is left of them for all that was sent."""
+    flat = _flat_calls('{"city": "Paris", "days": 3, "un', '{"city": "Rome"}')
+    lake = yield apart(
+        [
+            [agent(1), model(2, 1, at=1, gen_ai__output__messages=_up_to_days(SAID))],
+            [
+                agent(1),
+                model(2, 1, at=1),
+                model(4, 1, at=9, gen_ai__input__messages=_up_to_days(HEARD)),
+            ],
+            [agent(1), model(2, 1, at=1, **flat)],
+        ]
+    )
+
+    assert _told(lake) == [
+        ("1", '{"city":"Paris"}', True),
+        ("2", '{"city":"Paris"}', True),
+        ("3", '{"city":"Paris","days":3}', True),
+        ("3", '{"city":"Rome"}', False),
     ]
+
+
+@built_together
+def test_arguments_are_whole_where_the_cut_is_elsewhere() -> Scene:
+    """In what the model heard, or in the definitions of tools, which have parameters."""
+    definitions = '[{"name": "w", "parameters": {"type": "object", "properties": {"ci'
+    said: Row = {"gen_ai__output__messages": json.dumps(SAID)}
+    lake = yield apart(
+        [
+            [agent(1), model(2, 1, gen_ai__input__messages=_up_to_days(HEARD), **said)],
+            [agent(1), model(2, 1, gen_ai__tool__definitions=definitions, **said)],
+        ]
+    )
+
+    whole = '{"city":"Paris","days":3}'
+    assert _told(lake) == [("1", whole, False), ("2", whole, False)]
 
 
 @built_together

@@ -14,7 +14,7 @@ from tracegrade_queries.build.nesting import is_too_deep
 from tracegrade_queries.graph import Run, relation
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],"]', re.DOTALL)
-_CUT = "SELECT text FROM cut_texts UNION SELECT text FROM cut_events"
+_CUT = "SELECT DISTINCT text FROM cut_contents"
 _CLOSING = {"{": "}", "[": "]"}
 _KEY = re.compile(r"\s*:")
 _LIST = re.compile(r'\[\s*\{\s*"\w+"\s*:')
@@ -49,24 +49,30 @@ def whole_prefix(text: str) -> str | None:
 
 
 def ends_in_arguments(text: str) -> bool:
-    """Return whether a cut JSON text ends within an object with the arguments of a call."""
-    keys: list[str] = []
+    """Return whether cut messages end within an object with the arguments of a call.
+
+    It is below a list, as calls in messages are: a request may have its messages as `input`.
+    """
+    opened: list[str] = []
     key = ""
     for token in _TOKEN.finditer(text):
         match token[0]:
-            case "{" | "[":
-                keys.append(key)
+            case "{":
+                opened.append(key if "[" in opened else "")
+                key = ""
+            case "[":
+                opened.append("[")
                 key = ""
             case "}" | "]":
-                del keys[-1:]
+                del opened[-1:]
             case quoted if len(quoted) > 1 and _KEY.match(text, token.end()):
                 key = quoted[1:-1]
             case _:
                 key = ""
-    return not _ARGUMENTS.isdisjoint(keys)
+    return not _ARGUMENTS.isdisjoint(opened)
 
 
-@relation("whole_prefixes", reads=("cut_events", "cut_texts"))
+@relation("whole_prefixes", reads=("cut_contents",))
 def _whole_prefixes(run: Run) -> pa.Table:
     """Return the complete prefix of each cut text (text, prefix); NULL if there is none.
 

@@ -11,6 +11,8 @@ from ..traces import Row, agent, apart, message, model, request, rows, tool
 CALLED = [message("assistant", request("w", "c1", city="Paris"))]
 CALL: Row = {"gen_ai__tool__call__id": "c1", "tool_name": "w"}
 EMPTY = json.dumps([{"role": "assistant", "parts": []}])
+BLANK = json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": ""}]}])
+HIDDEN = json.dumps([{"role": "assistant", "parts": [{"type": "thinking"}, {"type": "text"}]}])
 CUT = json.dumps([message("assistant", "It is 22C in Paris")])[:-6]
 
 
@@ -27,7 +29,7 @@ def _ending(*last: Row) -> list[Row]:
 
 @built_together
 def test_last_model_call_without_output_may_have_answered() -> Scene:
-    """Whether its output was not captured, or the exporter cut it before any text was whole."""
+    """Its output was not captured, has parts without content, or was cut before a whole text."""
     used: Row = {"gen_ai__usage__output_tokens": 5, "gen_ai__usage__input_tokens": 5}
     lake = yield apart(
         [
@@ -35,10 +37,12 @@ def test_last_model_call_without_output_may_have_answered() -> Scene:
             _ending(model(4, 1, at=9, gen_ai__response__finish_reasons=["stop"], **used)),
             _ending(model(4, 1, at=9, gen_ai__output__messages=CUT)),
             _ending(model(4, 1, at=9, gen_ai__output__messages=CUT[:20])),
+            _ending(model(4, 1, at=9, gen_ai__output__messages=HIDDEN)),
+            _ending(model(4, 1, at=9, gen_ai__completion__0__role="assistant")),
         ]
     )
 
-    assert _flagged(lake) == [True, True, True, True]
+    assert _flagged(lake) == [True] * 6
     assert rows(lake, "SELECT DISTINCT final_answer FROM trajectories") == [{"final_answer": None}]
 
 
@@ -48,6 +52,9 @@ def test_run_that_did_not_answer_is_not_flagged() -> Scene:
     lake = yield apart(
         [
             _ending(model(4, 1, at=9, gen_ai__output__messages=EMPTY)),
+            _ending(model(4, 1, at=9, gen_ai__output__messages=BLANK)),
+            _ending(model(4, 1, at=9, ai__response__text="")),
+            _ending(model(4, 1, at=9, gen_ai__completion__0__content="")),
             _ending(),
             _ending(model(4, 1, at=9), tool(5, 1, at=20)),
             _ending(model(4, 1, at=9, gen_ai__response__finish_reasons=["tool_calls"])),
@@ -58,4 +65,4 @@ def test_run_that_did_not_answer_is_not_flagged() -> Scene:
         ]
     )
 
-    assert _flagged(lake) == [False] * 8
+    assert _flagged(lake) == [False] * 11

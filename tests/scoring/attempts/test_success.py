@@ -128,6 +128,7 @@ CRITERIA: list[tuple[str, list[Row], dict[str, Any], int | None]] = [
     ("{answer: '9[0-9]'}", [], {"final_answer": "[redacted:card] is it"}, None),
     ("{answer: '96'}", [], {"final_answer": "cookies: …[capped: 90000 bytes]"}, None),
     ("{answer: cookies}", [], {"final_answer": "cookies: …[capped: 90000 bytes]"}, 1),
+    ("{answer: '96'}", [], {"final_answer": "__REDACTED__"}, None),
     ("{answer: '96'}", [], {"flags": ["unrecorded_answer"]}, None),
     ("{answer: '96'}", [], {}, 0),
     ("{state: {$.n: 1}}", [], {}, 0),

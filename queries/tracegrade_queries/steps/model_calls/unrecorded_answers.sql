@@ -1,15 +1,15 @@
 -- Runs whose last model call may have answered, and whose trace does not hold what it said.
 --
--- Its span has no output, or the exporter cut it and no text is left. It neither failed nor
+-- Its span has no output, or parts without content, or the exporter cut it and no text is left. It
+-- neither failed nor
 -- stopped to call tools, it did not report that it used no output tokens, and no call of the run
 -- follows.
 --
 -- Reads:
 --   calls
---   cut_events
---   cut_texts
+--   cut_contents
+--   dialect_messages
 --   empty_outputs
---   message_dialects
 --   model_calls
 --   model_members
 --   model_parts
@@ -33,19 +33,17 @@ WITH last_calls AS (
   GROUP BY model_calls.run
 ),
 
-telling AS (
-  SELECT key FROM message_dialects
-  WHERE direction = 'out'
+-- A part without content is an output that was not captured.
+recorded AS (
+  SELECT key FROM dialect_messages
+  WHERE direction = 'out' AND coalesce(text, tool_name, arguments, result) IS NOT NULL
   UNION
   SELECT key FROM empty_outputs
 ),
 
 cut AS (
-  SELECT key FROM cut_texts
-  WHERE regexp_matches(name, 'output|completion|response')
-  UNION
-  SELECT key FROM cut_events
-  WHERE name IN ('gen_ai.output.messages', 'gen_ai.completion', 'gen_ai.event.content', 'message')
+  SELECT key FROM cut_contents
+  WHERE direction = 'out'
 ),
 
 silent AS (
@@ -62,11 +60,11 @@ silent AS (
     bool_and(operations.ended AND NOT operations.failed)
     AND NOT coalesce(bool_or(stop_reasons.for_tools), FALSE)
     AND coalesce(max(operations.output_tokens), 1) > 0
-    AND (bool_or(operations.key IN (FROM cut)) OR NOT bool_or(operations.key IN (FROM telling)))
+    AND (bool_or(operations.key IN (FROM cut)) OR NOT bool_or(operations.key IN (FROM recorded)))
 ),
 
 -- Thoughts are not an answer.
-said AS (
+answering AS (
   SELECT DISTINCT model_call
   FROM model_parts
   WHERE
@@ -77,7 +75,7 @@ said AS (
 
 SELECT silent.run
 FROM silent
-ANTI JOIN said ON silent.model_call = said.model_call
+ANTI JOIN answering ON silent.model_call = answering.model_call
 ANTI JOIN calls
   ON
     silent.run = calls.run

@@ -6,8 +6,7 @@
 -- Reads:
 --   calls
 --   canonical
---   cut_events
---   cut_texts
+--   cut_contents
 --   model_members
 --   next_calls
 --   recovered_parts
@@ -21,36 +20,23 @@
 --   none
 WITH cut AS (
   SELECT
-    sent.key,
-    sent.says_output,
+    cut_contents.key,
+    cut_contents.direction,
     whole_prefixes.in_arguments,
-    coalesce(canonical.canonical, whole_prefixes.prefix, sent.text) AS arguments
-  FROM (
-    SELECT
-      key,
-      text,
-      NOT regexp_matches(name, 'input|prompt|request') AS says_output
-    FROM cut_texts
-    UNION
-    SELECT
-      key,
-      text,
-      name IN ('gen_ai.output.messages', 'gen_ai.completion', 'gen_ai.event.content', 'message')
-        AS says_output
-    FROM cut_events
-  ) AS sent
+    coalesce(canonical.canonical, whole_prefixes.prefix, cut_contents.text) AS arguments
+  FROM cut_contents
   INNER JOIN whole_prefixes USING (text)
   LEFT JOIN canonical ON whole_prefixes.prefix = canonical.text
 ),
 
--- What tells the output of a model call: its own span, else the input of the next.
-telling AS (
+-- The output of a model call is in its own span, else in the input of the next.
+outputs AS (
   SELECT
     model_members.model_call,
     cut.*
   FROM cut
   INNER JOIN model_members USING (key)
-  WHERE cut.says_output
+  WHERE cut.direction = 'out'
   UNION ALL
   SELECT
     next_calls.model_call,
@@ -59,15 +45,15 @@ telling AS (
   INNER JOIN model_members USING (key)
   INNER JOIN next_calls ON model_members.model_call = next_calls.next_call
   WHERE
-    NOT cut.says_output
+    cut.direction = 'in'
     AND next_calls.model_call IN (SELECT recovered_parts.model_call FROM recovered_parts)
 ),
 
 last_requests AS (
   SELECT max(requests.request) AS request
   FROM requests
-  INNER JOIN telling USING (model_call)
-  WHERE telling.in_arguments AND NOT requests.is_carried
+  INNER JOIN outputs USING (model_call)
+  WHERE outputs.in_arguments AND NOT requests.is_carried
   GROUP BY requests.model_call
 )
 
@@ -77,8 +63,8 @@ INNER JOIN cut ON calls.execution = cut.key AND calls.arguments = cut.arguments
 UNION
 SELECT calls.call
 FROM calls
-INNER JOIN telling USING (model_call)
-WHERE calls.arguments = telling.arguments
+INNER JOIN outputs USING (model_call)
+WHERE calls.arguments = outputs.arguments
 UNION
 SELECT calls.call
 FROM calls

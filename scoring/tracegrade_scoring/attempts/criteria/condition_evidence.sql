@@ -153,16 +153,18 @@ states AS (
     AND has_path
 ),
 
--- What redaction or capping took out of an answer may have been what was asked for. An answer that
--- was given but not captured is unknown; without an answer nothing matches.
+-- What redaction (the collector's, or OpenInference's) or capping took out of an answer may have
+-- been what was asked for. An answer that was given but not captured is unknown; without an answer
+-- nothing matches.
 answers AS (
   SELECT
     attempt_conditions.attempt_id,
     attempt_conditions.sub_goal,
     attempt_conditions.condition,
     ends.moment,
-    coalesce(regexp_matches(trajectories.final_answer, '\[redacted|…\[capped: '), FALSE)
-      AS is_partial,
+    coalesce(
+      regexp_matches(trajectories.final_answer, '\[redacted|…\[capped: |__REDACTED__'), FALSE
+    ) AS is_partial,
     if(
       attempt_conditions.input IS NULL,
       answer_matches.fits,

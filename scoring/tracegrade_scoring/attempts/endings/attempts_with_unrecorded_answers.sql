@@ -6,7 +6,7 @@
 --   steps
 --   trajectories
 -- Columns:
---   attempt_id  INTEGER  The root trajectory; one row each. Sub-agents are there, too.
+--   attempt_id  INTEGER  Of a root or a sub-agent; one row each.
 -- Order:
 --   none
 SELECT trajectory_id AS attempt_id
