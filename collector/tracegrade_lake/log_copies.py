@@ -30,6 +30,7 @@ from obstore.exceptions import AlreadyExistsError, BaseError
 
 from tracegrade_lake.crash_points import reach
 from tracegrade_lake.files import folders_in, is_older, make_folder, size_of, write_whole
+from tracegrade_lake.log_entries import CHECKPOINT_NAME, ENTRY_NAME
 from tracegrade_lake.storage import LOG_FOLDER
 
 if TYPE_CHECKING:
@@ -51,8 +52,6 @@ LEFT_SECS: Final = 86_400
 """Age at which the folder of a process that no longer runs is removed."""
 
 _POINTER: Final = "_last_checkpoint"
-_ENTRY: Final = re.compile(r"(\d{20})\.json")
-_CHECKPOINT: Final = re.compile(r"(\d{20})\.checkpoint\.parquet")
 
 
 class LogObject(NamedTuple):
@@ -67,7 +66,7 @@ class LogObject(NamedTuple):
     @property
     def is_checkpoint(self) -> bool:
         """Whether it is a checkpoint, and not an entry."""
-        return _CHECKPOINT.fullmatch(self.name) is not None
+        return CHECKPOINT_NAME.fullmatch(self.name) is not None
 
     @classmethod
     def of(cls, name: str, size: int, tag: str) -> "LogObject":
@@ -223,7 +222,7 @@ class LogCopies:
         for batch in obstore.list(self.client, self.key, offset=offset):
             for found in batch:
                 name = found["path"].removeprefix(f"{self.key}/")
-                if _ENTRY.fullmatch(name) or _CHECKPOINT.fullmatch(name):
+                if ENTRY_NAME.fullmatch(name) or CHECKPOINT_NAME.fullmatch(name):
                     tag = found["e_tag"] or str(found["last_modified"])
                     yield LogObject.of(name, found["size"], tag)
 
@@ -292,7 +291,7 @@ def _version(name: str) -> int:
 def _object_of(path: Path) -> LogObject | None:
     """Return the object of a copy; None if it is something else, or removed since."""
     name = path.name.partition("~")[0]
-    if not (_ENTRY.fullmatch(name) or _CHECKPOINT.fullmatch(name)):
+    if not (ENTRY_NAME.fullmatch(name) or CHECKPOINT_NAME.fullmatch(name)):
         return None
     return LogObject(_version(name), name, size_of(path), path.name)
 

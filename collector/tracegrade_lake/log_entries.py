@@ -6,7 +6,7 @@ of the Delta library.
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -17,8 +17,9 @@ from deltalake.exceptions import DeltaError
 
 from tracegrade_lake.errors import LakeDamaged
 
-_ENTRY: Final = re.compile(r"\d{20}\.json")
-_CHECKPOINT: Final = re.compile(r"\d{20}\.checkpoint\.parquet")
+ENTRY_NAME: Final = re.compile(r"(\d{20})\.json")
+CHECKPOINT_NAME: Final = re.compile(r"(\d{20})\.checkpoint\.parquet")
+"""Names of files of a log; the group is the version."""
 
 
 def transaction_version(delta: DeltaTable, app_id: str) -> int | None:
@@ -34,8 +35,13 @@ def transaction_version(delta: DeltaTable, app_id: str) -> int | None:
 def entries_after_checkpoint(log: Path) -> int:
     """Return how many entries of a log in a folder come after its last checkpoint."""
     names = os.listdir(log)
-    first = max((int(name[:20]) for name in names if _CHECKPOINT.fullmatch(name)), default=-1)
-    return sum(int(name[:20]) > first for name in names if _ENTRY.fullmatch(name))
+    checkpoint = max(_versions(names, CHECKPOINT_NAME), default=-1)
+    return sum(version > checkpoint for version in _versions(names, ENTRY_NAME))
+
+
+def _versions(names: Iterable[str], form: re.Pattern[str]) -> Iterator[int]:
+    """Return the versions of the files whose names have a form."""
+    return (int(found[1]) for found in map(form.fullmatch, names) if found)
 
 
 @contextmanager

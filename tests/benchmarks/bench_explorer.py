@@ -26,12 +26,8 @@ from urllib.parse import quote
 import psutil
 from playwright.sync_api import sync_playwright
 from tests.benchmarks.command_line import while_read
-from tests.benchmarks.made_lake import make, task_file
+from tests.benchmarks.lake.given_lake import add_lake_options, given_or_made
 from tests.scoring.report.build import START, Tables, as_lake
-
-from tracegrade_lake import Lake
-from tracegrade_scoring.job.run_scoring import score
-from tracegrade_scoring.tasks.specification import usable_specification
 
 RUNS: Final = 200_000
 REQUESTS: Final = 200
@@ -197,16 +193,11 @@ def measure_browser(place: Path, chromium: str) -> None:
 def main() -> None:
     """Print a line for each measurement."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=RUNS, help="runs of the lake")
-    parser.add_argument("--lake", type=Path, help="a scored lake; else one is made")
+    add_lake_options(parser, RUNS)
     parser.add_argument("--requests", type=int, default=REQUESTS, help="of each page")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        lake = options.lake
-        if lake is None:
-            lake = make(Path(folder) / "lake", options.runs).root
-            (lake / "tasks.yaml").write_text(task_file())
-            score(Lake.open(lake), usable_specification(lake / "tasks.yaml")[0])
+        lake = given_or_made(options, Path(folder))
         measure_pages(lake, options.runs, options.requests)
         if chromium := shutil.which("chromium"):
             measure_browser(Path(folder) / "long", chromium)

@@ -1,6 +1,7 @@
 """`/trends`: a metric over time, by release or another dimension."""
 
 from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -52,17 +53,8 @@ class TrendQuery(NamedTuple):
 def trends(request: PageRequest) -> PageResponse:
     """Return a metric of each date or week by name, over the runs that count in rates."""
     own, run_filter = request.split(*OWN)
-    metric, given = own.get("metric", "success"), own.get("by", "date")
-    by = FORMER.get(given, given)
-    metrics = metrics_of(request)
-    if metric not in {*NUMBERS, *metrics} or by not in PARTS:
-        msg = f"metric={metric}, by={given}: give a metric or number of runs, and date or week"
-        raise BadFilter(msg)
-    splits = (*SPLITS, *request.snapshot.dimensions)
-    split = own.get("split", SPLITS[0])
-    if split not in splits:
-        msg = f"split={split}: give one of {', '.join(splits)}"
-        raise BadFilter(msg)
+    metrics, splits = metrics_of(request), (*SPLITS, *request.snapshot.dimensions)
+    metric, by, split = _chosen(own, {*NUMBERS, *metrics}, splits)
     if run_filter.counted is None:
         run_filter = run_filter.replaced(counted=True)
     known = metrics.get(metric)
@@ -87,6 +79,7 @@ def trends(request: PageRequest) -> PageResponse:
         "chart": _chart(rows, query),
         "rows": [_row(row, query) for row in reversed(rows)],
         "few": FEW,
+        "most": MOST_NAMES,
         "mixed": several_definitions(request),
         "alerts": alert_marks(request, lambda alert: alert.metric == metric),
         "names": [_name(name, query) for name in _largest(rows)],
@@ -96,6 +89,26 @@ def trends(request: PageRequest) -> PageResponse:
     points = [{column: row[column] for column in columns} for row in flat]
     data = {"metric": metric, "by": by, "split": split, "mixed": view["mixed"], "rows": points}
     return PageContent("trends", f"{query.label} over time", view, data, columns, points)
+
+
+def _chosen(
+    own: Mapping[str, str], metrics: Collection[str], splits: Sequence[str]
+) -> tuple[str, str, str]:
+    """Return the metric, the time period and the split that an address names, else the usual.
+
+    Raises:
+        BadFilter: One of them is not known.
+    """
+    metric, given = own.get("metric", "success"), own.get("by", "date")
+    by = FORMER.get(given, given)
+    if metric not in metrics or by not in PARTS:
+        msg = f"metric={metric}, by={given}: give a metric or number of runs, and date or week"
+        raise BadFilter(msg)
+    split = own.get("split", splits[0])
+    if split not in splits:
+        msg = f"split={split}: give one of {', '.join(splits)}"
+        raise BadFilter(msg)
+    return metric, by, split
 
 
 def _points(

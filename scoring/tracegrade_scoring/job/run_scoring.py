@@ -187,10 +187,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
     """
     with _alone(lake, wait=wait) as lock:
         lake = JobLake.of(lake)
-        done = start_summary(lake, specification)
-        keep_specification(lake, done.specification)
-        store_metrics(lake, done.specification.metrics)
-        _drop_outdated(lake)
+        done = _prepare(lake, specification)
         before = run_numbers(lake)
         built, costs, labeling = build_with_costs(
             lake, full=full, prices=prices, mapping=mapping, executor=executor
@@ -227,6 +224,15 @@ def score(  # noqa: PLR0913 - one for each option of the command
                 removal=clean_up_after_run(lake, keep_replaced_hours),
                 **_of_scores(found, scored, done.specification),
             )
+
+
+def _prepare(lake: JobLake, specification: Specification) -> ScoreSummary:
+    """Let the lake keep what a run scores against, and drop tables of earlier versions."""
+    done = start_summary(lake, specification)
+    keep_specification(lake, done.specification)
+    store_metrics(lake, done.specification.metrics)
+    _drop_outdated(lake)
+    return done
 
 
 def _limits_here(at_work: Executor) -> Limits:

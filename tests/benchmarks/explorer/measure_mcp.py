@@ -22,14 +22,10 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from tests.benchmarks.bench_explorer import FILTERS, show
 from tests.benchmarks.command_line import while_read
-from tests.benchmarks.made_lake import make, task_file
+from tests.benchmarks.lake.given_lake import add_lake_options, given_or_made
 from tests.explorer.lakes import explorer
 from tests.explorer.mcp_server.test_bounded_answers import RUNS, ask_about_all, random_lake
 from tests.explorer.mcp_server.tool_calls import Caller, with_client
-
-from tracegrade_lake import Lake
-from tracegrade_scoring.job.run_scoring import score
-from tracegrade_scoring.tasks.specification import usable_specification
 
 LAKE_RUNS: Final = 100_000
 CALLS: Final = 60
@@ -91,16 +87,10 @@ def measure_lengths(folder: Path) -> None:
 def main() -> None:
     """Print a line for each measurement."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=LAKE_RUNS, help="runs of the lake")
-    parser.add_argument("--lake", type=Path, help="a scored lake; else one is made")
+    add_lake_options(parser, LAKE_RUNS)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        lake = options.lake
-        if lake is None:
-            lake = make(Path(folder) / "lake", options.runs).root
-            (lake / "tasks.yaml").write_text(task_file())
-            score(Lake.open(lake), usable_specification(lake / "tasks.yaml")[0])
-        asyncio.run(measure_tools(lake))
+        asyncio.run(measure_tools(given_or_made(options, Path(folder))))
         measure_lengths(Path(folder))
 
 

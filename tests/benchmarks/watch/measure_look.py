@@ -14,12 +14,10 @@ from pathlib import Path
 from typing import Final
 
 from tests.benchmarks.command_line import while_read
-from tests.benchmarks.made_lake import make, task_file
+from tests.benchmarks.lake.given_lake import add_lake_options, given_or_made
 
 from tracegrade_lake import Lake
-from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.metrics import METRICS
-from tracegrade_scoring.tasks.specification import usable_specification
 from tracegrade_watch.rules.model import WatchFile
 from tracegrade_watch.run import watch
 
@@ -54,16 +52,10 @@ def measure(lake: Lake) -> None:
 def main() -> None:
     """Measure a lake that exists, or one that is made for it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=LAKE_RUNS, help="runs of the lake")
-    parser.add_argument("--lake", type=Path, help="a scored lake; else one is made")
+    add_lake_options(parser, LAKE_RUNS)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        path = options.lake
-        if path is None:
-            path = make(Path(folder) / "lake", options.runs).root
-            (path / "tasks.yaml").write_text(task_file())
-            score(Lake.open(path), usable_specification(path / "tasks.yaml")[0])
-        measure(Lake.open(path))
+        measure(Lake.open(given_or_made(options, Path(folder))))
 
 
 if __name__ == "__main__":

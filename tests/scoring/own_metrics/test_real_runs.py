@@ -12,21 +12,9 @@ from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.tasks.ground_truth import task_file
 
-from .test_own_metrics import AS_OURS
+from .test_own_metrics import AS_OURS, DIFFERENT
 
 PATHS = "messages=traj,task=task_id,trial=trial,success=reward"
-DIFFERENT = """
-SELECT count(*) FROM trajectory_scores
-INNER JOIN custom_scores USING (trajectory_id)
-WHERE metric = 'own_{name}'
-AND struct_pack(
-  value := score.value, n := score.numerator, d := score.denominator,
-  status := score.status, reason := score.reason
-) IS DISTINCT FROM struct_pack(
-  value := {name}.value, n := {name}.numerator, d := {name}.denominator,
-  status := {name}.status, reason := {name}.reason
-)
-"""
 
 
 @pytest.mark.slow

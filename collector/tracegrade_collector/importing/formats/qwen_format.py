@@ -121,7 +121,7 @@ class _Session:
         if line["type"] == "tool_result":
             yield from (_result(part, line, time) for part in parts if "functionResponse" in part)
             return
-        kept = [part for part in parts if self._is_new_part(part)]
+        kept = [part for part in parts if self._is_of_author(part)]
         by_model = line["type"] == "assistant"
         message = {"role": "model" if by_model else "user", "parts": kept}
         for each in read_messages([message], self.ignored):
@@ -131,7 +131,7 @@ class _Session:
             name = model if isinstance(model, str) and model else None
             yield Message(role, each.pieces, time, name, usage)
 
-    def _is_new_part(self, part: JsonObject) -> bool:
+    def _is_of_author(self, part: JsonObject) -> bool:
         """Return whether a part is a text or a call of its author; files are counted."""
         for key in ("inlineData", "fileData"):
             if key in part:
