@@ -10,7 +10,9 @@ variables of the environment whose names begin as `variables` says.
 import errno
 import io
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
@@ -38,7 +40,7 @@ SMALL_BYTES: Final = 1 << 20
 """Size up to which an object is read whole: it takes less time than two requests."""
 
 MOST_BYTES: Final = 64 << 20
-"""Size of all small objects that are kept for one opening of a lake."""
+"""Size of all small objects that are kept for one opening of a lake, or one job."""
 
 PUT_SECS: Final = 120
 """For one object: 64 MiB at 5 Mbit/s."""
@@ -103,15 +105,22 @@ def _s3_objects(url: str, client: "ObjectStore") -> FileSystem:
     return PyFileSystem(_SmallObjects(url, client, large))
 
 
+@contextmanager
+def _missing_as_file(path: str) -> Iterator[None]:
+    """Report an object that is missing as a file that is gone, and not as an outage."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise FileNotFoundError(errno.ENOENT, "there is no such object", path) from error
+
+
 class _Object(io.RawIOBase):
     """An object that is open for reading; each read is a request for that range."""
 
     def __init__(self, client: "ObjectStore", path: str) -> None:
         self._client, self._path = client, path
-        try:
+        with _missing_as_file(path):
             self._size = obstore.head(client, path)["size"]
-        except FileNotFoundError as error:  # as a file that is gone, and not as an outage
-            raise FileNotFoundError(errno.ENOENT, "there is no such object", path) from error
         self._position = 0
 
     def readable(self) -> bool:
@@ -152,17 +161,18 @@ class _Objects(DeltaStorageHandler):
 
 
 class _SmallObjects(DeltaStorageHandler):
-    """Reads small objects whole and keeps them: an engine opens a file dozens of times.
+    """Reads small objects whole, by one request each, and keeps them for further openings.
 
-    Each opening of a larger one is left to another file system.
+    An engine opens a file dozens of times. Larger objects are left to another file system.
     """
 
     def __init__(self, url: str, client: "ObjectStore", large: FileSystem) -> None:
         super().__init__(url, delta_options())
         self._client, self._large = client, large
         self._whole: dict[str, bytes] = {}
+        """Contents by path, the one that was used last at the end."""
         self._large_paths: set[str] = set()
-        self._room = MOST_BYTES
+        self._lock = threading.Lock()
 
     def open_input_file(self, path: str) -> pa.NativeFile:
         content = self._content(path)
@@ -172,16 +182,31 @@ class _SmallObjects(DeltaStorageHandler):
         return self.open_input_file(path)
 
     def _content(self, path: str) -> bytes | None:
-        """Return the bytes of a small object; None for a large one, or where no room is left."""
-        if path in self._whole or path in self._large_paths:
-            return self._whole.get(path)
-        size = _Object(self._client, path).seek(0, os.SEEK_END)
-        if size > min(SMALL_BYTES, self._room):
+        """Return the bytes of a small object; None for a large one."""
+        with self._lock:
+            content = self._whole.pop(path, None)
+            if content is not None:
+                self._whole[path] = content
+                return content
+        if path in self._large_paths:
+            return None
+        with _missing_as_file(path):
+            found = obstore.get(self._client, path)  # its body is fetched only if it is read
+        if found.meta["size"] > SMALL_BYTES:
             self._large_paths.add(path)
             return None
-        self._room -= size
-        content = bytes(obstore.get(self._client, path).bytes())
-        return self._whole.setdefault(path, content)
+        return self._keep(path, bytes(found.bytes()))
+
+    def _keep(self, path: str, content: bytes) -> bytes:
+        """Keep a content in place of those that were not used for longest; return it."""
+        with self._lock:
+            self._whole[path] = content
+            surplus = sum(map(len, self._whole.values())) - MOST_BYTES
+            for oldest in list(self._whole):
+                if surplus <= 0:
+                    break
+                surplus -= len(self._whole.pop(oldest))
+        return content
 
 
 def _objects(url: str, client: "ObjectStore") -> FileSystem:

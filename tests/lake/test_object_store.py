@@ -1,6 +1,7 @@
 """A lake on an object store: each commit counts once, for any response of the store."""
 
 import contextlib
+import gc
 import hashlib
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from tracegrade_lake.errors import (
     LakeUnreachable,
     StoreUnfit,
 )
+from tracegrade_lake.job_lake import JobLake, lake_for_work
 from tracegrade_lake.lake_root import state_folder
 from tracegrade_lake.storage import STAGE_FOLDER
 
@@ -326,25 +328,56 @@ def test_a_dataset_finds_nulls_and_columns_that_came_later(store: Store, tmp_pat
 def test_a_small_object_is_fetched_once_however_often_it_is_opened(
     lake: Lake, store: Store
 ) -> None:
-    """Its size is looked up, then all of it is fetched; other versions are other objects."""
+    """By one request that also tells its size; other versions are other objects."""
     before = len(store.requests)
     assert seqs(lake) == seqs(lake) == [1]
     made = [method for _, method, path in store.requests[before:] if ".parquet" in path]
     land(lake, 2, 2)
 
-    assert made == ["HEAD", "GET"]
+    assert made == ["GET"]
     assert seqs(lake) == [1, 2]
 
 
 def test_a_large_object_is_read_in_ranges(
     lake: Lake, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As is what no longer fits next to those that are kept."""
+    """Of more than a mebibyte."""
     monkeypatch.setattr("tracegrade_lake.stores.SMALL_BYTES", 10)
     before = len(store.requests)
 
     assert seqs(lake) == seqs(lake) == [1]
     assert len([path for _, _, path in store.requests[before:] if ".parquet" in path]) > 2
+
+
+def test_work_in_the_process_of_a_job_shares_what_the_job_has_read(
+    lake: Lake, store: Store
+) -> None:
+    """Work opens the lake by its location; without a job it reads for itself."""
+    (file,) = lake.live_files("notes")
+    job = JobLake.of(lake)
+    before = len(store.requests)
+    for _ in range(2):
+        lake_for_work(job.location, str(job.state)).open_parquet("notes", file.path)
+    assert len(store.requests) == before + 1
+    del job
+    gc.collect()
+    lake_for_work(lake.location, str(lake.state)).open_parquet("notes", file.path)
+
+    assert len(store.requests) == before + 2
+
+
+def test_small_objects_that_were_read_last_are_kept(
+    lake: Lake, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many as fit: another one takes the place of that which was not used for longest."""
+    land(lake, 2, 2)
+    one, other = (file.path for file in lake.live_files("notes"))
+    monkeypatch.setattr("tracegrade_lake.stores.MOST_BYTES", 1)
+    before = len(store.requests)
+    for path in (one, one, other, other, one):
+        lake.open_parquet("notes", path)
+
+    assert len([path for _, _, path in store.requests[before:] if ".parquet" in path]) == 5
 
 
 def test_a_file_that_the_store_refuses_is_no_damage(lake: Lake, store: Store) -> None:

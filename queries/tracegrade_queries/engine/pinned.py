@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tracegrade_lake import Lake
 from tracegrade_lake.commit import LiveFile, live_files
-from tracegrade_lake.lake_root import lake_url
+from tracegrade_lake.job_lake import lake_for_work
 from tracegrade_lake.log_entries import transaction_version
 from tracegrade_queries.engine.layers import Layer, RunOrder
 
@@ -40,9 +40,7 @@ class PinnedLake(NamedTuple):
 
     def open(self) -> Lake:
         """Return the lake itself, where rows are staged; a store was asked when it was pinned."""
-        if lake_url(self.location) is not None:
-            return Lake.create(self.location, self.state)
-        return Lake.open(self.location, self.state)
+        return lake_for_work(self.location, self.state)
 
     def only(self, keep: Mapping[str, FileCondition]) -> "PinnedLake":
         """Return only the named tables, each with the files that match its condition."""

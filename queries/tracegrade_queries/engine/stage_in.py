@@ -20,8 +20,6 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from pyarrow.fs import LocalFileSystem, copy_files
-
 from tracegrade_lake import Lake
 from tracegrade_lake.errors import LakeDamaged
 from tracegrade_lake.files import folders_in, make_folder, size_of
@@ -136,14 +134,12 @@ def _copy(lake: Lake, part: StoredPart, path: Path) -> None:
     unfinished = path.with_name(f".{path.name}.unfinished")
     table = lake.storage.table(part.table)
     try:
-        with table.reading():
-            copy_files(
-                part.path,
-                str(unfinished),
-                source_filesystem=table.filesystem,
-                destination_filesystem=LocalFileSystem(),
-                chunk_size=CHUNK_BYTES,
-            )
+        with (
+            table.reading(),
+            table.filesystem.open_input_stream(part.path) as source,
+            unfinished.open("wb") as copy,
+        ):
+            shutil.copyfileobj(source, copy, CHUNK_BYTES)
     except FileNotFoundError as error:
         msg = f"{table.location}/{part.path} is gone; run this again"
         raise LakeDamaged(msg) from error
