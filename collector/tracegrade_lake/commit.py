@@ -134,7 +134,8 @@ def open_table(storage: TableStorage, version: int | None = None) -> DeltaTable 
 def open_for_reading(storage: TableStorage, version: int | None = None) -> DeltaTable | None:
     """Return a fresh handle as `open_table` does, by fewest requests.
 
-    Its log may be a copy, so it shows what the table has but cannot list or change objects.
+    Its log may be a copy, so it shows what the table has and had, but cannot list or change
+    objects.
 
     Raises:
         LakeDamaged, LakeUnreachable: As of `open_table`.

@@ -6,7 +6,7 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from tracegrade_lake.columns import Column, Table
-from tracegrade_lake.commit import LiveFile, open_table
+from tracegrade_lake.commit import LiveFile, open_for_reading
 from tracegrade_lake.errors import LakeDamaged
 from tracegrade_lake.lake import Lake
 
@@ -17,7 +17,7 @@ def table_in(lake: Lake, name: str) -> Table:
     Raises:
         LakeDamaged: There is no such table, or its log cannot be read.
     """
-    delta = open_table(lake.storage.table(name))
+    delta = open_for_reading(lake.storage.table(name))
     if delta is None:
         msg = f"the lake {lake.location} has no table '{name}'; found: {', '.join(lake.tables())}"
         raise LakeDamaged(msg)

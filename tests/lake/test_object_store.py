@@ -369,7 +369,7 @@ def test_work_in_the_process_of_a_job_shares_what_the_job_has_read(
 def test_small_objects_that_were_read_last_are_kept(
     lake: Lake, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As many as fit: another one takes the place of that which was not used for longest."""
+    """As many as fit: one more replaces the one that was not used for longest."""
     land(lake, 2, 2)
     one, other = (file.path for file in lake.live_files("notes"))
     monkeypatch.setattr("tracegrade_lake.stores.MOST_BYTES", 1)

@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from tracegrade_lake.maintenance.replaced_files import (
     PAUSE_HOURS,
     RemovedFiles,
     remove_replaced_files,
+    replaced_files,
 )
 from tracegrade_lake.object_store import ObjectStore
 
@@ -202,7 +204,7 @@ def test_commits_go_on_meanwhile(lake: Lake) -> None:
 
 
 def test_a_store_is_cleaned_alike(store: Store, tmp_path: Path) -> None:
-    """The note of the last look is in the store, for the next machine."""
+    """The note of the last look is in the store, for the next machine; logs are read as copies."""
     lake = Lake.create(store.url("replaced"), tmp_path)
     for number in range(3):
         put(lake, number)
@@ -214,6 +216,16 @@ def test_a_store_is_cleaned_alike(store: Store, tmp_path: Path) -> None:
     assert remove(other).files == 2
     assert stored(other) == live(other)
     assert remove(lake) == NOTHING_REMOVED
+    other.version("steps")
+    assert entries_read(store, lambda: [*replaced_files(other, "steps", KEEP_HOURS)]) == 0
+
+
+def entries_read(store: Store, work: Callable[[], object]) -> int:
+    """Return how many objects of logs some work fetches."""
+    before = len(store.requests)
+    work()
+    made = store.requests[before:]
+    return sum(method == "GET" and "_delta_log/0" in path for _, method, path in made)
 
 
 def age_objects(lake: Lake) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tracegrade_lake.backoff import Backoff
-from tracegrade_lake.commit import LiveFile, live_files, open_table
+from tracegrade_lake.commit import LiveFile, live_files, open_for_reading
 from tracegrade_lake.errors import FilesReplaced
 from tracegrade_lake.files import all_below, is_older, size_of, sync_folder, write_whole
 from tracegrade_lake.job_files import remove_old_job_files
@@ -246,7 +246,7 @@ def leftover_files(lake: Lake, name: str, now: datetime) -> list[StoredFile]:
     """
     newest_ms = (now.timestamp() - LEFTOVER_SECS) * 1000
     stored = [file for file in lake.stored_files(name) if file.modified_ms < newest_ms]
-    delta = open_table(lake.storage.table(name))
+    delta = open_for_reading(lake.storage.table(name))
     if delta is None or not stored:
         return []
     left = set(delta.vacuum(0, dry_run=True, enforce_retention_duration=False))

@@ -17,7 +17,7 @@ from math import ceil
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
-from tracegrade_lake.commit import live_files, open_table
+from tracegrade_lake.commit import live_files, open_for_reading
 from tracegrade_lake.crash_points import reach
 from tracegrade_lake.errors import MaintenanceBusy
 from tracegrade_lake.job_files import small_files
@@ -103,7 +103,7 @@ def replaced_files(lake: Lake, name: str, keep_hours: float) -> Iterator[StoredF
         name: The table's name.
         keep_hours: Rounded up to whole hours.
     """
-    delta = open_table(lake.storage.table(name))
+    delta = open_for_reading(lake.storage.table(name))
     if delta is None:
         return
     left = delta.vacuum(ceil(keep_hours), dry_run=True, enforce_retention_duration=False)
