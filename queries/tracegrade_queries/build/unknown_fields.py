@@ -41,6 +41,7 @@ ENDINGS: Final = {
     "written": "cache_creation_input_tokens cache_write_input_tokens cache_write_tokens",
     "reasoning": "reasoning_tokens reasoning_token_count",
     "total": "total_tokens total_token_count tokens_total token_count_total",
+    "cost": "usage_cost total_cost cost_usd",
     "agent_name": "agent_name agent",
     "conversation_id": "conversation_id session_id chat_id chat_thread_id",
     "error_message": "error_message exception_message error",

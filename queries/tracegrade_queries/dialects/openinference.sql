@@ -15,6 +15,21 @@
 --   openinference_workflows
 -- Order:
 --   none
+-- `tool.parameters` where it holds arguments, as programs write it by hand; NULL where it is the
+-- description of parameters that instrumentations write.
+CREATE OR REPLACE TEMP MACRO given_parameters(PARAMETERS) AS
+CASE
+  WHEN
+    json_type(parameters) = 'OBJECT'
+    AND NOT json_exists(parameters, '$.properties')
+    AND len(
+      list_filter(
+        json_extract(parameters, '$.*'), LAMBDA given: json_exists(given, '$.type')
+      )
+    ) = 0
+    THEN parameters::VARCHAR
+END;
+
 CREATE OR REPLACE TEMP VIEW openinference_operations AS
 WITH spans AS (
   SELECT
@@ -164,7 +179,9 @@ SELECT
       json_type(input, '$.kwargs') = 'OBJECT'
       AND (json_keys(input) = ['kwargs'] OR json_type(input, '$.args') = 'ARRAY')
       THEN (input -> '$.kwargs')::VARCHAR
-    ELSE input_value
+    -- The others are not in the conventions, and programs write them by hand.
+    ELSE
+      coalesce(input_value, attribute(fields, 'tool.arguments'), given_parameters(parameters))
   END AS arguments,
   CASE
     WHEN operation <> 'tool' THEN NULL
@@ -186,7 +203,7 @@ SELECT
           parameters ->> '$.response',
           coalesce(output ->> '$.result', output_value, status_message)
         )
-    ELSE result_text(output_value)
+    ELSE result_text(coalesce(output_value, attribute(fields, 'tool.output')))
   END AS result,
   CASE
     WHEN span_kind = 'LLM' THEN user_text

@@ -12,6 +12,7 @@
 --   ^(gen_ai|mcp)\.
 --   ^agent_framework$
 --   ^koog\.event\.id$
+--   ^litellm$
 -- Reads:
 --   bucket_events
 --   bucket_spans
@@ -96,6 +97,7 @@ described AS (
     OR bucket_spans.attributes['mcp.method.name'] = 'tools/call'
     OR (bucket_spans.name = 'workflow.run' AND bucket_spans.scope_name = 'agent_framework')
     OR bucket_spans.attributes['koog.event.id'] IS NOT NULL
+    OR (bucket_spans.name = 'raw_gen_ai_request' AND bucket_spans.scope_name = 'litellm')
     OR texts.key IS NOT NULL
     OR answering.key IS NOT NULL
 )
@@ -111,6 +113,9 @@ SELECT
       AND attributes['gen_ai.provider.name'] = 'microsoft.foundry'
       AND attributes['az.namespace'] IS NOT NULL
       THEN 'model'
+    -- LiteLLM's request to a provider. If another span is open, what was said overwrites the
+    -- attributes of that one, and usually the last request's remains.
+    WHEN name = 'raw_gen_ai_request' AND scope_name = 'litellm' THEN 'model'
     -- Gemini CLI's own dialect reads which of them are steps.
     WHEN scope_name IN ('gemini-cli', 'gemini_cli.records') THEN 'other'
     -- Microsoft's Agent Framework: several agents working together, under another name than
@@ -224,13 +229,21 @@ SELECT
         )
       )
     WHEN attributes['code.args.keyword.count'] IS NOT NULL THEN named_parameters(attributes)
-    ELSE nullif(attributes['gen_ai.tool.call.arguments'], 'HIDDEN:non-empty')
+    ELSE
+      coalesce(
+        nullif(attributes['gen_ai.tool.call.arguments'], 'HIDDEN:non-empty'),
+        attributes['gen_ai.tool.arguments'],
+        attributes['gen_ai.tool.input']
+      )
   END AS arguments,
   result_text(
     coalesce(
       nullif(attributes['gen_ai.tool.call.result'], 'HIDDEN:non-empty'),
       attributes['anthropic.tool_result.content'],
-      attributes['code.function.return.value']
+      attributes['code.function.return.value'],
+      attributes['gen_ai.tool.call.result.value'],
+      attributes['gen_ai.tool.message'],
+      attributes['gen_ai.tool.output']
     )
   ) AS result,
   -- smolagents requests a plan like an answer, with this stop sequence.
@@ -248,6 +261,7 @@ SELECT
   OR attributes['error.type'] IS NOT NULL
   OR details_error_type IS NOT NULL
   OR coalesce(is_marked_failed(attributes['gen_ai.tool.call.result']), FALSE)
+  OR coalesce(attributes['gen_ai.tool.call.result.is_error'] = 'true', FALSE)
   OR coalesce(
     coalesce(attributes['gen_ai.tool.status'], attributes['tool.status']) = 'error', FALSE
   )
@@ -374,9 +388,15 @@ SELECT
       THEN NULL
     ELSE FALSE
   END AS excludes_cached,
-  -- Not in the conventions: tracegrade's imports write the first, Pydantic AI the second.
+  -- Not in the conventions: tracegrade's imports write the first, as gateways do; OpenRouter the
+  -- second, LiteLLM the third, Pydantic AI the last.
   try_cast(
-    coalesce(attributes['gen_ai.usage.cost'], attributes['operation.cost']) AS DOUBLE
+    coalesce(
+      attributes['gen_ai.usage.cost'],
+      attributes['gen_ai.usage.total_cost'],
+      attributes['gen_ai.cost.total_cost'],
+      attributes['operation.cost']
+    ) AS DOUBLE
   ) AS stated_usd,
   coalesce(
     attributes['gen_ai.tool.definitions'],

@@ -375,6 +375,7 @@ SELECT
   if(operation = 'model', try_cast(values['written'] AS BIGINT), NULL) AS cache_write_tokens,
   if(operation = 'model', try_cast(values['reasoning'] AS BIGINT), NULL) AS reasoning_tokens,
   if(operation = 'model', try_cast(values['total'] AS BIGINT), NULL) AS total_tokens,
+  if(operation = 'model', try_cast(values['cost'] AS DOUBLE), NULL) AS stated_usd,
   if(operation = 'tool', NULL, values['offered_tools']) AS offered_tools,
   values['conversation_id'] AS conversation_id
 FROM spans;

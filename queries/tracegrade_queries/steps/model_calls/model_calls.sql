@@ -1,6 +1,7 @@
 -- Model calls: all spans of one call are one row.
 --
--- Counts are taken from the innermost spans, since outer ones repeat or sum them.
+-- Counts are taken from the innermost spans, since outer ones repeat or sum them, and from those
+-- that did not fail, since a gateway may have tried another model before.
 --
 -- Reads:
 --   operations
@@ -59,6 +60,8 @@ layers AS (
     members.*,
     create_sort_key(
       outer_spans.key IS NOT NULL,
+      'ASC NULLS LAST',
+      members.failed,
       'ASC NULLS LAST',
       members.start_ns,
       'ASC NULLS LAST',
