@@ -123,7 +123,8 @@ STEPS: Final = Table(
             "executed_by",
             TEXT,
             "provider, of a call that the model's provider ran itself (web search, code "
-            "execution, its MCP servers); else NULL.",
+            "execution, its MCP servers); program, of a search or an operation on memory that the "
+            "program made itself (`score --retrieval`); else NULL.",
         ),
         Column("error_type", TEXT, "Class of the error; NULL if none was recorded."),
         Column("error_message", TEXT, "Message of the error; NULL if none was recorded."),
@@ -332,9 +333,10 @@ TRAJECTORIES: Final = Table(
             "framework enforces a limit on turns, steps, calls, tokens or time. "
             "unrecorded_thoughts: the trace cannot show what the agent thought or planned "
             "before its first call. dropped_attributes: the exporter dropped attributes "
-            "or events of a span of the run. retried: the party that ran the trial "
-            "started it again after errors (`tracegrade.retries`). stopped_for_tools: no "
-            "span is an agent's, and its last model call stopped to call tools, and the "
+            "or events of a span of the run. retrieval_steps: searches and operations on memory "
+            "that the program made are calls (`score --retrieval`). retried: the party that ran "
+            "the trial started it again after errors (`tracegrade.retries`). stopped_for_tools: "
+            "no span is an agent's, and its last model call stopped to call tools, and the "
             "trace holds nothing about these. mixed_release: a source of the release in the "
             "mapping file has several values; that of the root counts. compacted: a span of "
             "the run says that the history was summarized (`gen_ai.conversation.compacted`). "

@@ -17,7 +17,15 @@ from tracegrade.terminal.visible import echo
 from tracegrade_scoring.compare.cli import compare
 from tracegrade_scoring.issues.cli import issues
 from tracegrade_scoring.metrics_cli import metrics
-from tracegrade_scoring.rendering.options import KeepReplacedOption, LakeOption, seconds, utc_time
+from tracegrade_scoring.rendering.options import (
+    LATER,
+    FragmentsOption,
+    KeepReplacedOption,
+    LakeOption,
+    RetrievalOption,
+    seconds,
+    utc_time,
+)
 from tracegrade_scoring.report.cli import report
 from tracegrade_scoring.tasks_cli import tasks
 
@@ -33,7 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = ["compare", "issues", "metrics", "report", "sample", "score", "tasks"]
 
-LATER: Final = "Tasks, prices and dimensions, which later runs of score use again"
 TRACES: Final = "Which traces"
 CORRECTNESS: Final = "Tool correctness, by settings that later runs of score use again"
 OWN_METRICS: Final = "Metrics of your own"
@@ -179,14 +186,8 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
             rich_help_panel=CORRECTNESS,
         ),
     ] = None,
-    fragments: Annotated[
-        bool | None,
-        typer.Option(
-            "--fragments/--no-fragments",
-            help="Score traces of tools, or of titles and summaries, alone as runs, too.",
-            rich_help_panel=LATER,
-        ),
-    ] = None,
+    fragments: FragmentsOption = None,
+    retrieval: RetrievalOption = None,
     metrics: Annotated[
         Path | None,
         typer.Option(
@@ -324,7 +325,9 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     )
     say = partial(echo, err=True)
     opened = open_lake(lake, say)
-    specification = _specification(tasks, forget_tasks, fragments, say)
+    specification = _specification(
+        tasks, forget_tasks, {"fragments": fragments, "retrieval": retrieval}, say
+    )
     specification = weighted(specification, tool_weights, tool_threshold, compat and compat.value)
     metric_options = MetricOptions(metrics, forget_metrics, trust_kept_metrics, not no_plugins)
     specification = with_metrics(opened, specification, metric_options, say)
@@ -482,12 +485,16 @@ def _print_summary(
 
 
 def _specification(
-    tasks: Path | None, forget: bool, fragments: bool | None, say: "Callable[[str], object]"
+    tasks: Path | None,
+    forget: bool,
+    options: "Mapping[str, bool | None]",
+    say: "Callable[[str], object]",
 ) -> "Specification":
-    """Return what to score against, and say what of it is left out."""
+    """Return what to score against, with the options given, and say what of it is left out."""
     from tracegrade_scoring.tasks.specification import usable_specification
 
     found, notes = usable_specification(tasks, forget=forget, note=say)
     for note in notes:
         say(note)
-    return found if fragments is None else found.model_copy(update={"fragments": fragments})
+    given = {name: value for name, value in options.items() if value is not None}
+    return found.model_copy(update=given) if given else found

@@ -51,6 +51,19 @@ def add_attributes(attributes: Any, found: Mapping[str, Any]) -> None:
             fill(attributes.add(key=str(key)).value, value)
 
 
+def search_attributes(query: Any, documents: Any) -> dict[str, Any]:
+    """Return the attributes of a search: its query, and what it found; None for what is absent."""
+    text = query
+    if isinstance(query, dict):
+        text = next((query[key] for key in _QUERIES if isinstance(query.get(key), str)), query)
+    given = {"gen_ai.retrieval.query.text": text, "gen_ai.retrieval.documents": documents}
+    return {key: None if value in (None, "") else as_json(value) for key, value in given.items()}
+
+
+_QUERIES: Final = ("query", "input", "question", "text")
+"""Names that programs give to the query of a search."""
+
+
 def trace_id_of(format_: str, name: Any) -> bytes:
     """Return the trace id that a name is, or one made from it."""
     return _id(format_, "trace", name, TRACE_ID_BYTES)

@@ -27,7 +27,12 @@ from tracegrade_collector.importing.verdict_rows import add_clean_verdicts
 from tracegrade_lake import Lake, Table
 from tracegrade_queries.build.build_bucket import BuildSpecification, build_bucket, files_of
 from tracegrade_queries.build.discovery import AFFECTED, NOTICED, Discovery, discovered
-from tracegrade_queries.build.last_build import BUILDS, STEPS_NOTED, note_files
+from tracegrade_queries.build.last_build import (
+    BUILDS,
+    RETRIEVAL_NOTED,
+    STEPS_NOTED,
+    note_files,
+)
 from tracegrade_queries.build.span_sizes import span_sizes
 from tracegrade_queries.costs.pricing import NO_PRICES, Prices
 from tracegrade_queries.dimensions.mapping import DimensionMapping
@@ -108,6 +113,7 @@ def build(
     full: bool = False,
     prices: Prices = NO_PRICES,
     mapping: DimensionMapping | None = None,
+    retrieval: bool | None = None,
     executor: Executor | None = None,
 ) -> BuildSummary:
     """Bring the tables in `BUILT` up to date with `raw_spans`, and say what was done.
@@ -117,15 +123,18 @@ def build(
         full: Build every trace, not just those with new spans.
         prices: Prices of models, for the traces that are built; `update_costs` handles the others.
         mapping: The mapping of dimensions, for these; `finish_labeling` handles the others.
+        retrieval: Whether searches and operations on memory are steps; None: as built last. If it
+            changes, every trace is built.
         executor: Runs the buckets; None for threads of this process.
     """
     at_work = executor or Threads(workers(WORKER_MB))
     here = min(at_work.slots, workers(WORKER_MB))  # others may be on other machines
     limits = limits_between(BUCKET_MB * here, here)
-    with discovered(lake, limits, full=full) as found:
+    with discovered(lake, limits, full=full, retrieval=retrieval) as found:
         if found is None:
             return NOTHING_BUILT
-        buckets = list(_buckets(lake, found, BuildSpecification(prices, mapping), at_work))
+        specification = BuildSpecification(prices, mapping, found.last.retrieval)
+        buckets = list(_buckets(lake, found, specification, at_work))
         built = together(at_work.run(build_bucket, buckets))
         _commit_all(lake, found, built, at_work, full=full)
         unread = _summed(_found(built, "unread_scopes"), "scope_name", "traces")
@@ -185,6 +194,7 @@ def _commit_all(
     number = found.last.number + 1
     noted = {source.app_id: seq for source, seq in found.watermarks.items()}
     noted |= {BUILDS: number, STEPS_NOTED: STEPS_VERSION}
+    noted[RETRIEVAL_NOTED] = int(found.last.retrieval)
     everything = full or found.last.is_outdated
     leaving = None if everything else _leaving(lake, found, AFFECTED, BUILT, executor)
     _commit(lake, found.con, STEPS, built, {BUILDS: number}, leaving)

@@ -36,6 +36,8 @@ class BuildSpecification(NamedTuple):
     """Prices of models."""
     mapping: DimensionMapping | None = None
     """Names the attributes that runs' dimensions are read from; None for the release alone."""
+    retrieval: bool = False
+    """Searches and operations on memory are steps."""
 
 
 def build_bucket(bucket: Bucket[BuildSpecification]) -> Outcome:
@@ -47,8 +49,8 @@ def build_bucket(bucket: Bucket[BuildSpecification]) -> Outcome:
     lake = bucket.lake.open()
     with opened(bucket, RAW) as con:
         _narrow(con, bucket.traces)
-        prices, mapping = bucket.specification
-        split_into_steps(con, mapping=mapping or NO_MAPPING)
+        prices, mapping, retrieval = bucket.specification
+        split_into_steps(con, mapping=mapping or NO_MAPPING, retrieval=retrieval)
         steps = stage_rows(lake, STEPS, con.table("built_steps").to_arrow_table())
         label_built_runs(con, mapping)
         create_prices(con, prices)

@@ -117,15 +117,18 @@ class _Noticed(NamedTuple):
 
 
 @contextmanager
-def discovered(lake: Lake, limits: Limits, *, full: bool = False) -> Iterator[Discovery | None]:
+def discovered(
+    lake: Lake, limits: Limits, *, full: bool = False, retrieval: bool | None = None
+) -> Iterator[Discovery | None]:
     """Find the traces to build; None if every file has been built.
 
     Args:
         lake: The lake to read.
         limits: Limits of the engine.
         full: Build every trace, not only those with new rows.
+        retrieval: As for `last_build`.
     """
-    found = _found(lake, limits, full=full)
+    found = _found(lake, limits, last_build(lake, retrieval=retrieval), full=full)
     if found is None:
         yield None
         return
@@ -161,9 +164,8 @@ def unbuilt_spans(lake: Lake, limits: Limits) -> int:
     return unbuilt(lake, limits).spans
 
 
-def _found(lake: Lake, limits: Limits, *, full: bool) -> Discovery | None:
+def _found(lake: Lake, limits: Limits, last: LastBuild, *, full: bool) -> Discovery | None:
     """Find the traces to build; repeat if files were removed during it, as by an erasure."""
-    last = last_build(lake)
     full = full or last.is_outdated
 
     def find(pinned: PinnedLake) -> Discovery | None:

@@ -5,7 +5,8 @@ number the steps, then the trajectories, the traces and the files. The last thre
 if the last build completed and none of the tables was removed since. Otherwise the notes of files
 do not count: the next build reads everything, and notes it again.
 
-Steps that another version of this package made are built again, all of them (`STEPS_VERSION`).
+Steps that another version of this package made are built again, all of them (`STEPS_VERSION`),
+and so are all if a build is asked for other steps of searches and operations on memory.
 Steps or trajectories whose number is below that of a later commit have lost rows: their newest
 commits were damaged and put aside. Then everything is built again, too.
 """
@@ -35,6 +36,9 @@ BUILDS: Final = "builds"
 STEPS_NOTED: Final = "steps_version"
 """Name of the note with the version of a build's rows, in `trajectories`."""
 
+RETRIEVAL_NOTED: Final = "retrieval"
+"""Name of the note whether searches and operations on memory are steps (1), in `trajectories`."""
+
 NOTING: Final = (STEPS, TRAJECTORIES, BUILT_TRACES, BUILT_FILES)
 """The tables that note it, in the order of their commits."""
 
@@ -50,20 +54,30 @@ class LastBuild(NamedTuple):
     """Whether everything must be built again: another version made the steps, or a commit to steps
     or trajectories is missing although later ones exist.
     """
+    retrieval: bool = False
+    """Whether searches and operations on memory are steps."""
 
 
-def last_build(lake: Lake) -> LastBuild:
-    """Return what earlier builds noted; the files only if the last one noted all there is."""
+def last_build(lake: Lake, *, retrieval: bool | None = None) -> LastBuild:
+    """Return what earlier builds noted; the files only if the last one noted all there is.
+
+    Args:
+        lake: The lake to read.
+        retrieval: Whether searches and operations on memory shall be steps; None: as built last.
+    """
     with ThreadPoolExecutor() as pool:
         noted = pool.map(lambda table: lake.transaction_version(table.name, BUILDS), NOTING)
         steps, *others = [number or 0 for number in noted]
     trajectories, newest = others[0], max(steps, *others)
     version = lake.transaction_version(TRAJECTORIES.name, STEPS_NOTED) or 0
-    if version < STEPS_VERSION or min(steps, trajectories) < max(others):
-        return LastBuild(newest, None, is_outdated=True)
+    noted_retrieval = bool(lake.transaction_version(TRAJECTORIES.name, RETRIEVAL_NOTED))
+    asked = noted_retrieval if retrieval is None else retrieval
+    is_outdated = version < STEPS_VERSION or min(steps, trajectories) < max(others)
+    if is_outdated or asked != noted_retrieval:
+        return LastBuild(newest, None, is_outdated=True, retrieval=asked)
     if not newest or len(set(others)) > 1:
-        return LastBuild(newest, None)
-    return LastBuild(newest, _built_files(lake))
+        return LastBuild(newest, None, retrieval=asked)
+    return LastBuild(newest, _built_files(lake), retrieval=asked)
 
 
 def last_build_number(lake: Lake) -> int:

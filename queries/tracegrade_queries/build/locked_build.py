@@ -40,6 +40,7 @@ def build_with_costs(
     full: bool = False,
     prices: Prices | None = None,
     mapping: GivenMapping | None = None,
+    retrieval: bool | None = None,
     executor: Executor | None = None,
 ) -> PricedBuild:
     """Build new traces and update costs, after a build that is already running.
@@ -49,11 +50,12 @@ def build_with_costs(
         full: Build every trace, not just those with new spans.
         prices: What models cost; None: as it was given last, else the built-in list.
         mapping: The mapping of dimensions; None: as it was given last.
+        retrieval: Whether searches and operations on memory are steps; None: as built last.
         executor: Who works on the buckets; None for threads of this process.
     """
     with closing(lake.lock(BUILD_LOCK)) as lock:
         lock.acquire()
-        return _priced_build(lake, prices, mapping, executor, full=full)
+        return _priced_build(lake, prices, mapping, executor, full=full, retrieval=retrieval)
 
 
 def build_if_free(lake: Lake) -> PricedBuild | None:
@@ -69,10 +71,18 @@ def _priced_build(
     executor: Executor | None,
     *,
     full: bool,
+    retrieval: bool | None = None,
 ) -> PricedBuild:
     known = keep_prices(lake, prices)
     stored = start_labeling(lake, mapping)
-    built = build(lake, full=full, prices=known.prices, mapping=stored.mapping, executor=executor)
+    built = build(
+        lake,
+        full=full,
+        prices=known.prices,
+        mapping=stored.mapping,
+        retrieval=retrieval,
+        executor=executor,
+    )
     labeling = finish_labeling(lake, stored, any_built=built.traces > 0, all_built=built.all_built)
     costs = update_costs(lake, known.prices)
     return PricedBuild(built, costs._replace(list_date=known.list_date), labeling)

@@ -190,7 +190,12 @@ def score(  # noqa: PLR0913 - one for each option of the command
         done = _prepare(lake, specification)
         before = run_numbers(lake)
         built, costs, labeling = build_with_costs(
-            lake, full=full, prices=prices, mapping=mapping, executor=executor
+            lake,
+            full=full,
+            prices=prices,
+            mapping=mapping,
+            retrieval=done.specification.retrieval,
+            executor=executor,
         )
         done = done._replace(costs=costs, labeling=labeling, **_of_build(built))
         at_work = executor or Threads(workers(WORKER_MB))

@@ -52,6 +52,10 @@ WITH built AS (
       concat_ws('|', trajectory_id, release, agent_name, task_id, dimensions::VARCHAR),
       '|' ORDER BY trajectory_id
     ) FILTER (WHERE dimensions IS NOT NULL) AS labels,
+    -- Their steps are others with this option, though the spans are the same.
+    string_agg(trajectory_id, '|' ORDER BY trajectory_id) FILTER (
+      WHERE list_contains(flags, 'retrieval_steps')
+    ) AS with_retrieval,
     bool_or(
       parent_trajectory_id IS NULL
       AND ($since::TIMESTAMP IS NULL OR start_time >= $since::TIMESTAMP)
@@ -105,7 +109,8 @@ present AS (
     built.chosen,
     md5(
       concat_ws(
-        '|', built.records, built.received_ns, judged.verdicts, turns.turns::VARCHAR, built.labels
+        '|', built.records, built.received_ns, judged.verdicts, turns.turns::VARCHAR, built.labels,
+        'retrieval|' || built.with_retrieval
       )
     ) AS input_hash,
     turns.turns,

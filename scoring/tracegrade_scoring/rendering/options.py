@@ -11,6 +11,7 @@ from tracegrade_scoring.rendering.times import WAYS, parse_length, parse_time
 
 RUNS: Final = "Which runs"
 STATISTICS: Final = "Statistics"
+LATER: Final = "Tasks, prices and dimensions, which later runs of score use again"
 
 LakeOption = Annotated[
     str, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder or URL.", metavar="LAKE")
@@ -32,6 +33,26 @@ LevelOption = Annotated[
         max=0.999,
         help="Share of intervals that hold the true value.",
         rich_help_panel=STATISTICS,
+    ),
+]
+
+
+FragmentsOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--fragments/--no-fragments",
+        help="Score traces of tools, or of titles and summaries, alone as runs, too.",
+        rich_help_panel=LATER,
+    ),
+]
+
+RetrievalOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--retrieval/--no-retrieval",
+        help="Searches and operations on memory that a program makes itself are calls, too. If "
+        "this changes, every trace is built again.",
+        rich_help_panel=LATER,
     ),
 ]
 

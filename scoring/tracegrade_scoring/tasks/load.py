@@ -46,6 +46,8 @@ class Specification(BaseModel):
     tool_correctness: ToolCorrectness = ToolCorrectness()
     fragments: bool = False
     """Traces that are parts of runs elsewhere are runs to be scored."""
+    retrieval: bool = False
+    """Searches and operations on memory that a program makes itself are steps of its runs."""
     metrics: tuple[OwnMetric, ...] = ()
     """Metrics of users' own, by name."""
 
@@ -182,8 +184,13 @@ def _hash(value: BaseModel) -> str:
     return _hash_text(hashed)
 
 
-_NOT_HASHED: Final[Any] = {"tasks": {"__all__": {"reference", "documents"}}, "metrics": True}
-"""Parts that no built-in score depends on: inputs of judges only, and users' own metrics."""
+_NOT_HASHED: Final[Any] = {
+    "tasks": {"__all__": {"reference", "documents"}},
+    "metrics": True,
+    "retrieval": True,
+}
+"""Parts that no built-in score depends on: inputs of judges only, users' own metrics, and which
+steps there are, which the hash of a run's input tells."""
 
 
 def _hash_text(value: object) -> str:

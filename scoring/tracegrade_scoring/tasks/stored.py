@@ -21,8 +21,8 @@ TASK_DEFINITIONS: Final = Table(
     name="task_definitions",
     grain="one tool or task of the task files, or the options of tool correctness",
     columns=(
-        Column("kind", TEXT, "tools | tasks | tool_correctness | fragments."),
-        Column("name", TEXT, "As in the task file; '' for the last two."),
+        Column("kind", TEXT, "tools | tasks | tool_correctness | fragments | retrieval."),
+        Column("name", TEXT, "As in the task file; '' for the last three."),
         Column("position", INTEGER, "Place among those of its kind, from 0, as in the files."),
         Column("definition", TEXT, "JSON, with the keys that the task file gives."),
     ),
@@ -101,8 +101,9 @@ def _rows(specification: Specification) -> Iterator[dict[str, Any]]:
             yield _row(kind, name, position, definition)
     if specification.tool_correctness.model_dump() != ToolCorrectness().model_dump():
         yield _row("tool_correctness", "", 0, specification.tool_correctness)
-    if specification.fragments:
-        yield {"kind": "fragments", "name": "", "position": 0, "definition": "true"}
+    for kind in ("fragments", "retrieval"):
+        if getattr(specification, kind):
+            yield {"kind": kind, "name": "", "position": 0, "definition": "true"}
 
 
 def _row(kind: str, name: str, position: int, definition: BaseModel) -> dict[str, Any]:

@@ -87,6 +87,50 @@ def test_exit_codes_are_read_before_the_output() -> Scene:
     ]
 
 
+def _requested(first: int, above: int, at: float, used: int) -> list[Row]:
+    """Return a request to the model as Codex nests it, with the end of its stream."""
+    usage: Row = {
+        "gen_ai.usage.input_tokens": used,
+        "gen_ai.usage.cache_read.input_tokens": 20,
+        "gen_ai.usage.output_tokens": 7,
+        "codex.usage.reasoning_output_tokens": 5,
+        "codex.usage.total_tokens": used + 7,
+    }
+    return [
+        _codex(first, above, "try_run_sampling_request", at, model="gpt-x"),
+        _codex(first + 1, first, "stream_request", at),
+        _codex(first + 2, first + 1, "model_client.stream_responses_websocket", at, model="gpt-x"),
+        _codex(first + 3, first + 1, "model_client.stream_responses_api", at + 1, model="gpt-x"),
+        _codex(first + 4, first, "receiving_stream", at + 2),
+        _codex(first + 5, first + 4, "message_from_assistant", at + 3),
+        _codex(first + 6, first + 4, "completed", at + 4, **usage),
+    ]
+
+
+@built_together
+def test_tokens_of_a_model_call_are_told_by_the_end_of_its_stream() -> Scene:
+    """Two agents ask at a time; a connection that is opened in advance is not a model call."""
+    warm = {"websocket.warmup": True}
+    lake = yield [
+        _codex(1, None, "turn/start", 0),
+        _codex(2, 1, "session_task.turn", 1, turn__id="t1", model="gpt-x"),
+        _codex(3, 2, "model_client.stream_responses_websocket", 2, model="gpt-x", **warm),
+        *_requested(10, 2, 10, 100),
+        *_requested(20, 2, 11, 300),
+    ]
+
+    assert rows(
+        lake,
+        "SELECT llm_call_count, input_tokens, output_tokens FROM trajectories",
+    ) == [{"llm_call_count": 4, "input_tokens": 400, "output_tokens": 14}]
+    usage = rows(
+        lake,
+        "SELECT unnest(model_usage, recursive := true) FROM trajectories",
+    )
+    cached = {"cache_read_tokens": 40, "reasoning_tokens": 10, "fresh_input_tokens": 360}
+    assert [row for row in usage if cached.items() <= row.items()], usage
+
+
 @built_together
 def test_a_redacted_prompt_is_no_prompt() -> Scene:
     """Codex redacts prompts unless `log_user_prompt` allows them."""

@@ -35,6 +35,7 @@ from tracegrade_collector.importing.span_parts import (
     as_json,
     one_scope,
     part_of,
+    search_attributes,
     span_id_of,
     trace_id_of,
 )
@@ -44,11 +45,12 @@ from tracegrade_collector.importing.usage import langfuse_usage
 from tracegrade_collector.importing.verdict_rows import VerdictRecord
 
 _MODEL: Final = "chat"
+_RETRIEVAL: Final = "retrieval"
 _OPERATIONS: Final = {
     "AGENT": names.INVOKE_AGENT,
     "EMBEDDING": "embeddings",
     "GENERATION": _MODEL,
-    "RETRIEVER": "retrieval",
+    "RETRIEVER": _RETRIEVAL,
     "TOOL": names.EXECUTE_TOOL,
 }
 _TYPES: Final = {*_OPERATIONS, "SPAN", "EVENT", "CHAIN", "EVALUATOR", "GUARDRAIL"}
@@ -224,6 +226,8 @@ def _observation_attributes(
         return attributes | _tool(found, stored)
     if operation in (names.INVOKE_AGENT, _MODEL):
         attributes |= _messages(found, ignored)
+    if operation == _RETRIEVAL:
+        attributes |= search_attributes(unpacked(found.get("input")), found.get("output"))
     if operation == names.INVOKE_AGENT:
         attributes[names.AGENT_NAME] = _agent_name(found, stored)
     if operation == _MODEL:

@@ -27,6 +27,7 @@
 --   runs_stopped_for_tools
 --   open_calls
 --   resumed_calls
+--   retrieval_calls
 --   span_marks
 -- Columns:
 --   as the table trajectories
@@ -47,6 +48,11 @@ WITH members AS (
   FROM operation_runs
   INNER JOIN run_ids USING (run)
   INNER JOIN operations USING (key)
+),
+
+retrieving AS (
+  SELECT DISTINCT run
+  FROM retrieval_calls
 ),
 
 marks AS (
@@ -301,6 +307,7 @@ SELECT
   || if(marks.is_elsewhere, ['content_elsewhere'], [])
   || if(gathered.dropped, ['dropped_attributes'], [])
   || if(roots.failed AND roots.limited, ['limit_reached'], [])
+  || if(retrieving.run IS NULL, [], ['retrieval_steps'])
   || if(gathered.retried, ['retried'], [])
   || if(runs_stopped_for_tools.run IS NULL, [], ['stopped_for_tools'])
   || if(
@@ -341,6 +348,7 @@ LEFT JOIN runs_stopped_for_tools USING (run)
 LEFT JOIN open_calls USING (run)
 LEFT JOIN resumed_calls USING (run)
 LEFT JOIN marks USING (run)
+LEFT JOIN retrieving USING (run)
 LEFT JOIN run_labels USING (run)
 -- A lone workflow span, without anything below it, is not a run of an agent.
 WHERE

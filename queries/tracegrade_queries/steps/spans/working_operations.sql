@@ -3,7 +3,7 @@
 -- Reads:
 --   judging_spans
 -- Takes:
---   found_operations
+--   retrieving_operations
 -- Needs:
 --   judging_spans
 -- Order:

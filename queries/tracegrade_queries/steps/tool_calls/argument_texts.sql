@@ -3,6 +3,7 @@
 -- Reads:
 --   message_parts
 --   operations
+--   retrieval_spans
 -- Columns:
 --   text  VARCHAR  One row each.
 -- Order:
@@ -13,4 +14,8 @@ WHERE arguments IS NOT NULL
 UNION
 SELECT arguments AS text
 FROM message_parts
+WHERE arguments IS NOT NULL
+UNION
+SELECT arguments AS text
+FROM retrieval_spans
 WHERE arguments IS NOT NULL;

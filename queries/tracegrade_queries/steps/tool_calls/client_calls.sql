@@ -1,6 +1,6 @@
 -- Tool calls: requests with their executions, and executions that no model call requested.
 --
--- Calls that a provider ran (provider_calls) are added.
+-- Calls that a provider or the program ran (provider_calls, retrieval_calls) are added.
 --
 -- Reads:
 --   called_agents

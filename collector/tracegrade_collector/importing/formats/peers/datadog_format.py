@@ -121,10 +121,12 @@ def _tags(span: JsonObject) -> dict[str, str]:
 
 
 def _content(value: Any) -> Any:
-    """Return the messages, or else the value, of an input or output."""
+    """Return the messages, else the value or the documents, of an input or output."""
     found = as_object(value)
     messages = [each for each in as_list(found.get("messages")) if isinstance(each, dict)]
-    return [part for each in messages for part in _plain(each)] or found.get("value")
+    return [part for each in messages for part in _plain(each)] or found.get(
+        "value", found.get("documents")
+    )
 
 
 def _plain(message: JsonObject) -> Iterator[dict[str, Any]]:

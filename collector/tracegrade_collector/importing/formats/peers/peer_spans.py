@@ -27,6 +27,7 @@ from tracegrade_collector.importing.span_parts import (
     as_json,
     one_scope,
     part_of,
+    search_attributes,
     span_id_of,
     trace_id_of,
 )
@@ -112,6 +113,8 @@ def _attributes(found: PeerSpan, ignored: Counter[str]) -> dict[str, Any]:
         attributes[names.IMPORT_FORMAT] = found.format
     if operation == names.EXECUTE_TOOL:
         return attributes | _of_tool(found)
+    if operation == RETRIEVAL:
+        return attributes | search_attributes(unpacked(found.input), found.output)
     if operation in (names.INVOKE_AGENT, MODEL):
         attributes |= _messages(found, ignored)
     if found.operation == names.INVOKE_AGENT:
