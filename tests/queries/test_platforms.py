@@ -149,6 +149,18 @@ def test_output_tool_of_pydantic_ai_is_the_answer() -> Scene:
     assert rows(lake, "SELECT error_count FROM trajectories") == [{"error_count": 0}]
 
 
+@built_together
+def test_output_of_null_says_nothing() -> Scene:
+    """An answer tool that is given null, or an object whose only value is, answers no text."""
+    said = [message("assistant", request("final_result", "c1", response=None))]
+    own: Row = {"agent_name": "a", "final_result": "null"}
+    lake = yield [
+        span(1, ms=9, scope="pydantic-ai", **own),
+        model(2, 1, at=1, heard=[message("user", "?")], said=said),
+    ]
+    assert rows(lake, "SELECT kind, content FROM steps") == [{"kind": "answer", "content": None}]
+
+
 def agentops_calls(cities: Sequence[str]) -> Iterator[Row]:
     """Yield the spans of calls as AgentOps writes them: requested by span 2, made by span 1."""
     for number, city in enumerate(cities, start=1):

@@ -171,7 +171,7 @@ SELECT
   END AS result,
   failed OR (in_agents_sdk AND coalesce(attributes['error'], 'null') <> 'null') AS failed,
   user_input,
-  attributes['final_result'] AS answer,
+  nullif(attributes['final_result'], 'null') AS answer,
   coalesce(attributes['gen_ai.response.model'], attributes['gen_ai.request.model']) AS model,
   try_cast(attributes['gen_ai.usage.input_tokens'] AS BIGINT) AS input_tokens,
   try_cast(attributes['gen_ai.usage.output_tokens'] AS BIGINT) AS output_tokens,

@@ -1,15 +1,16 @@
 """Goldens of DeepEval → tasks: their expected tools, and their expected output as reference.
 
 A golden without a name is named by its input. `save_as` writes snake_case, and DeepEval's service
-camelCase.
+camelCase. CSV has the columns of a golden, lists and objects as JSON in their cells.
 
 The form is that of https://github.com/confident-ai/deepeval (`Golden`), version 4.1.10 as of
-August 2026.
+August 2026, and `save_as` of 4.3.1.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from tracegrade_collector.importing.message_shapes import unpacked
 from tracegrade_collector.importing.spellings import first
 from tracegrade_scoring.tasks.cases import (
     MAX_NAME,
@@ -19,6 +20,9 @@ from tracegrade_scoring.tasks.cases import (
     filled,
     objects_in,
 )
+
+COLUMNS: Final = frozenset({"input", "scenario"})
+"""CSV of goldens has one of these columns."""
 
 _OUTPUT: Final = ("expected_output", "expectedOutput")
 _TOOLS: Final = ("expected_tools", "expectedTools")
@@ -30,6 +34,7 @@ _REST: Final = {
     "context": "contexts",
     **dict.fromkeys(("retrieval_context", "retrievalContext"), "retrieved contexts"),
     "comments": "comments",
+    "expectations": "expectations in words",
     **dict.fromkeys(("additional_metadata", "additionalMetadata"), "goldens with metadata"),
     **dict.fromkeys(
         ("custom_column_key_values", "customColumnKeyValues"), "goldens with columns of their own"
@@ -54,7 +59,7 @@ def fits(record: Any) -> bool:
 def read(record: Mapping[str, Any]) -> Iterator[CaseTask]:
     """Yield the task of a golden."""
     left_out = filled(record, _REST)
-    tools = first(record, *_TOOLS)
+    tools = unpacked(first(record, *_TOOLS))
     calls = [_as_call(tool) for tool in objects_in(tools)]
     left_out["outputs of expected tools"] += sum("output" in tool for tool in objects_in(tools))
     output, user_input = first(record, *_OUTPUT), record.get("input")

@@ -7,6 +7,7 @@ fields stand. A task may be in many records (one for each trial); they must expe
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -17,8 +18,9 @@ from tracegrade_collector.importing.expected import ExpectedAction, read_expecte
 from tracegrade_collector.importing.mapping import FieldMap
 from tracegrade_collector.importing.records import FileRecord, read_records
 from tracegrade_collector.importing.source import READ_ERRORS, open_plain
+from tracegrade_collector.importing.tables import csv_rows
 from tracegrade_scoring.errors import TaskFileUnreadable
-from tracegrade_scoring.tasks import adk_cases
+from tracegrade_scoring.tasks import adk_cases, deepeval_goldens
 from tracegrade_scoring.tasks.case_forms import form_of
 from tracegrade_scoring.tasks.cases import CaseTask, decision_of, whole_pattern
 
@@ -141,10 +143,21 @@ def _truths(files: Sequence[Path], fields: FieldMap, note: Note) -> Iterator[_Ex
     for path in files:
         try:
             with open_plain(path) as file:
-                yield from _truths_in(path, read_records(file), fields, note)
+                yield from _truths_in(path, _records(file), fields, note)
         except READ_ERRORS as error:
             msg = f"{path} cannot be read: {error}"
             raise TaskFileUnreadable(msg) from error
+
+
+def _records(file: BufferedReader) -> Iterator[FileRecord]:
+    """Yield the records of JSON, or of CSV whose first line has the columns of cases."""
+    start = file.peek(_HEADER_BYTES)[:_HEADER_BYTES].removeprefix(b"\xef\xbb\xbf").lstrip()
+    columns = start.partition(b"\n")[0].strip().decode(errors="replace").split(",")
+    is_csv = start[:1] not in {b"{", b"["} and not deepeval_goldens.COLUMNS.isdisjoint(columns)
+    yield from csv_rows(file) if is_csv else read_records(file)
+
+
+_HEADER_BYTES: Final = 4096
 
 
 def _truths_in(

@@ -1,5 +1,6 @@
 """Test cases of other tools become tasks; what a task file cannot express is counted."""
 
+import csv
 import json
 import random
 from pathlib import Path
@@ -202,6 +203,30 @@ def test_goldens_are_named_by_their_input(tmp_path: Path) -> None:
     assert "not carried over: 1 contexts" in notes
     assert "not carried over: 1 outputs of expected tools" in notes
     assert "not carried over: 1 expected outcomes of conversations, in words" in notes
+
+
+def test_goldens_may_be_rows_of_csv(tmp_path: Path) -> None:
+    """`save_as` writes expected tools as JSON into a cell, and leaves cells empty."""
+    path = tmp_path / "goldens.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["input", "actual_output", "expected_output", "name", "expected_tools"])
+        rows.writerow(
+            ["Pay 1.", "", "Paid,\nthen.", "", '[{"name": "pay", "inputParameters": {}}]']
+        )
+        rows.writerow(["Hi", "Hello", "", "greet", ""])
+    notes: list[str] = []
+    tasks = yaml.safe_load(task_file([path], {}, "false", notes.append))["tasks"]
+
+    assert tasks == {
+        "Pay 1.": {
+            "match": {"user_input": r"^Pay 1\.$"},
+            "expected": [{"tool": "pay", "arguments": {}}],
+            "expected_complete": False,
+            "reference": "Paid,\nthen.",
+        }
+    }
+    assert notes == [f"{path}:4: no task or no expected actions"]
 
 
 def test_trajectory_of_an_experiment_is_expected(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.importing.chat import read_messages
-from tracegrade_collector.importing.formats.tau2_messages import chat_of
+from tracegrade_collector.importing.formats.tau2_messages import chat_of, is_audio_alone
 from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
 from tracegrade_collector.importing.mapping import as_name, at_path
 from tracegrade_collector.importing.records import FileRecord, JsonObject, read_records
@@ -200,6 +200,11 @@ def _messages(results: _Results, simulation: JsonObject, ignored: Counter[str]) 
     """Return the messages; those that a model wrote name the agent's model."""
     model = as_name(results.agent.get("llm"))
     messages = with_own_replies(read_messages(chat_of(simulation), ignored), ignored)
+    if not messages:
+        how = (
+            "whose speech is there as audio alone" if is_audio_alone(simulation) else "of no words"
+        )
+        ignored[f"simulations {how}: each gives no steps"] += 1
     return [
         replace(message, model=message.model or model)
         if message.role == "assistant" and message.usage

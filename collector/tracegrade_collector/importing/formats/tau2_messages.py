@@ -2,7 +2,8 @@
 
 Tool results may be in one message together. What a model thought is in `raw_data`, as LiteLLM
 returned it. A simulation by voice has ticks instead of messages, each with a chunk of what either
-side said in it and with its calls.
+side said in it and with its calls. The content of a chunk of audio may be the audio itself; the
+script of what a side says, or a tick's transcript of the user, then has the text.
 """
 
 from collections.abc import Iterator
@@ -16,10 +17,9 @@ _SIDES: Final = (("agent", "assistant"), ("user", "user"))
 
 def chat_of(simulation: JsonObject) -> list[Any]:
     """Return the messages of a simulation in order, one for each tool result."""
-    messages = simulation.get("messages")
-    if messages is None:
-        return list(_joined_chunks(simulation.get("ticks")))
-    return [each for message in as_list(messages) for each in _single(message)]
+    if messages := as_list(simulation.get("messages")):
+        return [each for message in messages for each in _single(message)]
+    return list(_joined_chunks(simulation.get("ticks")))
 
 
 def _single(message: Any) -> Iterator[Any]:
@@ -57,10 +57,25 @@ def _tick_parts(ticks: Any) -> Iterator[dict[str, Any]]:
         for side, role in _SIDES:
             chunk = as_object(tick.get(f"{side}_chunk"))
             time = chunk.get("timestamp") or tick.get("timestamp")
-            text, calls = chunk.get("content"), as_list(tick.get(f"{side}_tool_calls"))
-            if isinstance(text, str) and text and chunk.get("is_audio") is not True:
+            text, calls = _text(tick, side), as_list(tick.get(f"{side}_tool_calls"))
+            if isinstance(text, str) and text:
                 yield {"role": role, "content": text, "timestamp": time}
             if calls:
                 yield {"role": role, "content": "", "tool_calls": calls, "timestamp": time}
             for result in as_list(tick.get(f"{side}_tool_results")):
                 yield {**as_object(result), "role": "tool", "requestor": role}
+
+
+def _text(tick: JsonObject, side: str) -> Any:
+    """Return the words that a side said in a tick; None if only their audio is there."""
+    chunk = as_object(tick.get(f"{side}_chunk"))
+    if chunk.get("is_audio") is not True:
+        return chunk.get("content")
+    return tick.get(f"{side}_transcript") or chunk.get("audio_script_gold")
+
+
+def is_audio_alone(simulation: JsonObject) -> bool:
+    """Return whether what was said in a simulation is there as audio and not as text."""
+    ticks = map(as_object, as_list(simulation.get("ticks")))
+    chunks = (as_object(tick.get(f"{side}_chunk")) for tick in ticks for side, _ in _SIDES)
+    return any(chunk.get("is_audio") is True for chunk in chunks)

@@ -50,10 +50,15 @@ coalesce(
   )::VARCHAR
 );
 
+-- An answer of null, and arguments whose only value is null, say nothing.
 CREATE OR REPLACE TEMP MACRO answer_in(arguments, result) AS -- noqa: CP05
-coalesce(
-  try_cast(arguments AS JSON) ->> '$.answer',
-  -- Pydantic AI returns this text for any answer tool.
-  nullif(result, 'Final result processed.'),
-  arguments
-);
+CASE
+  WHEN regexp_matches(arguments, '^(null|\{"[^"]*":null\})$') THEN NULL
+  ELSE
+    coalesce(
+      try_cast(arguments AS JSON) ->> '$.answer',
+      -- Pydantic AI returns this text for any answer tool.
+      nullif(result, 'Final result processed.'),
+      arguments
+    )
+END;

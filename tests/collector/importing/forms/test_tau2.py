@@ -200,6 +200,41 @@ def test_ticks_of_a_simulation_by_voice_are_joined(folder: Path) -> Scene:
 
 
 @built_together
+def test_words_of_spoken_chunks_are_in_scripts_and_transcripts(folder: Path) -> Scene:
+    """An empty list of messages is as none; content of audio is base64, not words."""
+    audio = {"content": "UklGRiQ=", "is_audio": True}
+    ticks = [
+        {"user_chunk": audio, "user_transcript": "My phone is offline."},
+        {"agent_chunk": audio | {"audio_script_gold": "Switch it on."}},
+    ]
+    outcome = yield imported(
+        folder, written(folder, results(simulation(ticks=ticks, messages=[])))
+    )
+
+    assert outcome.rows("SELECT user_input FROM trajectories") == [("My phone is offline.",)]
+    assert outcome.steps() == [("answer", None, None, "Switch it on.", None)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        (
+            {"ticks": [{"user_chunk": {"content": "UklGRiQ=", "is_audio": True}}]},
+            "simulations whose speech is there as audio alone: each gives no steps",
+        ),
+        ({"ticks": [{}]}, "simulations of no words: each gives no steps"),
+    ],
+)
+def test_simulations_without_words_are_counted(
+    tmp_path: Path, fields: dict[str, Any], reason: str
+) -> None:
+    """They cannot be a run; the summary of the import says why."""
+    file = written(tmp_path, results(simulation(messages=[], **fields)))
+
+    assert imported(tmp_path, file).imported.ignored[reason] == 1
+
+
+@built_together
 def test_release_and_agent_may_be_named(folder: Path) -> Scene:
     """`--map` distinguishes two results of one commit: here by the model."""
     file = written(folder, results(simulation()))
