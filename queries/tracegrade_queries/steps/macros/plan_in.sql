@@ -50,7 +50,7 @@ coalesce(
   )::VARCHAR
 );
 
--- An answer of null, and arguments whose only value is null, say nothing.
+-- An answer of null is empty, and so are arguments whose only value is null.
 CREATE OR REPLACE TEMP MACRO answer_in(arguments, result) AS -- noqa: CP05
 CASE
   WHEN regexp_matches(arguments, '^(null|\{"[^"]*":null\})$') THEN NULL
