@@ -312,6 +312,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     from tracegrade_queries.engine import engines
     from tracegrade_queries.engine.connection import open_lake
     from tracegrade_scoring.dimensions.options import given_mapping
+    from tracegrade_scoring.follow.ticks import KEEP_HOURS as KEEP_HOURS_OF_TICKS
     from tracegrade_scoring.follow.ticks import Ticks
     from tracegrade_scoring.job import run_scoring as job
     from tracegrade_scoring.job.discovery import QUIET_SECS, TraceFilter
@@ -338,7 +339,8 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
         found = job.preview(opened, specification, chosen=chosen, full=full, quiet_secs=quiet_secs)
         _print_summary(found, summary, say, why=why)
         return
-    keep_hours = keep_replaced / 3600 if keep_replaced else KEEP_HOURS
+    kept_hours = KEEP_HOURS_OF_TICKS if follow else KEEP_HOURS
+    keep_hours = keep_replaced / 3600 if keep_replaced else kept_hours
     at_work = engines.engine(engine, engines.EngineOptions(say, slots, master))
     if follow:
         with at_work as executor:

@@ -10,12 +10,16 @@ import duckdb
 import pytest
 from starlette.testclient import TestClient
 from tests.explorer.lakes import client, explorer
+from tests.lake.lake_rows import age_log
 from tests.queries.traces import agent, land, model, request_of
 from tests.scoring.job.lakes import run
 
 from tracegrade_explorer.snapshots.latest import LatestSnapshot
 from tracegrade_lake import Lake
+from tracegrade_lake.maintenance.compaction import CompactOptions, compact
+from tracegrade_lake.maintenance.replaced_files import NOTE_NAME, remove_replaced_files
 from tracegrade_queries.costs.model_price import ModelPrice
+from tracegrade_scoring.job.replaced import MADE_AGAIN
 from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.tasks.specification import usable_specification
 
@@ -59,6 +63,27 @@ def test_a_reader_keeps_the_scoring_run_that_it_began_with(lake: Lake) -> None:
         with pytest.raises(duckdb.ConnectionException):
             old.con.execute("SELECT 1")
         assert latest.freshness.unbuilt == 0
+
+
+def test_pages_follow_files_that_were_merged(lake: Lake) -> None:
+    """No scoring run comes after the merge, and the files of before leave the disk."""
+    land(lake, run(9, "look"), seq=9)
+    score_again(lake)
+    with closing(explorer(lake)) as pages, closing(pages.latest):
+        merged = CompactOptions(tuple(MADE_AGAIN.intersection(lake.tables())), min_age_secs=0)
+        assert compact(lake, merged, lambda _: None).files_after
+        assert not pages.latest.refresh()
+        pages.latest._checks_files_at = 0.0
+        assert pages.latest.refresh()
+        age_log(lake, days=1.1, table="*")
+        (lake.root / NOTE_NAME).write_text('{"looked_at": 0}')
+        assert remove_replaced_files(lake, MADE_AGAIN, 1).files
+        pages.latest._checks_files_at = 0.0
+        assert not pages.latest.refresh()
+        web = client(pages)
+        rows = web.get("/runs.json").json()["rows"]
+        answers = [web.get(f"/runs/{row['trajectory_id']}") for row in rows]
+    assert [answer.status_code for answer in answers] == [200] * len(rows)
 
 
 @pytest.mark.slow

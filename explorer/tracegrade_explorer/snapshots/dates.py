@@ -12,10 +12,12 @@ from typing import Final
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
+from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import Limits, connect_pinned
 from tracegrade_queries.engine.pinned import PinnedLake, dated_on
 from tracegrade_queries.engine.relations import given
 from tracegrade_queries.schema import AGENTS, STEPS, TRAJECTORIES
+from tracegrade_scoring.job.replaced import MADE_AGAIN
 from tracegrade_scoring.schema import (
     CUSTOM_SCORES,
     DECISIONS,
@@ -62,6 +64,16 @@ class Dates:
                 # Not closed: pages may read it. It ends with the last cursor.
                 self._open.pop(next(iter(self._open)))
             return con.cursor()
+
+    def were_replaced(self, lake: Lake) -> bool:
+        """Return whether files of these dates are no longer in the tables of the lake."""
+        for name in MADE_AGAIN.intersection(self._pinned.tables):
+            table = self._pinned.tables[name]
+            if lake.version(name) != table.version:
+                live = {file.path for file in lake.live_files(name)}
+                if any(file.path not in live for file in table.files):
+                    return True
+        return False
 
     def close(self) -> None:
         """Close all."""

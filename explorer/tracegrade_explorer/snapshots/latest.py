@@ -29,6 +29,9 @@ at once."""
 LEAST_REST_OF_SCORES: Final = 2
 """Times as long that it stays while scoring runs follow one another, as those of a follower do; a
 single one renews it at once."""
+FILES_CHECK_SECS: Final = 900.0
+"""Between two looks whether files that pages read were replaced without a scoring run, as a merge
+of small files does. They leave the disk an hour later, or more."""
 MAX_RUNS: Final = 2_000_000
 """Runs in memory, about 1.2 kB each."""
 
@@ -71,6 +74,7 @@ class LatestSnapshot:
         self._lock = threading.Lock()
         self._renews_at = 0.0
         self._renews_for_scores_at = 0.0
+        self._checks_files_at = 0.0
         self._current = self._take()
         self._awake = threading.Event()
         self._stopped = threading.Event()
@@ -94,12 +98,12 @@ class LatestSnapshot:
                 snapshot.close()
 
     def refresh(self) -> bool:
-        """Look once for a newer scoring run or build, or prices that were given since.
+        """Look once for a newer scoring run or build, other files, or prices that were given since.
 
         Returns:
             Whether a new snapshot took the place of the old one.
         """
-        if lake_state(self.lake) == self._current.state:
+        if lake_state(self.lake) == self._current.state and not self._files_were_replaced():
             self._refresh_spans()
             return False
         fresh = self._take()
@@ -152,6 +156,7 @@ class LatestSnapshot:
         ended = time.monotonic()
         self._renews_at = ended + LEAST_REST * (ended - begun)
         self._renews_for_scores_at = ended + LEAST_REST_OF_SCORES * (ended - begun)
+        self._checks_files_at = ended + FILES_CHECK_SECS
         return snapshot
 
     def _is_due(self) -> bool:
@@ -166,6 +171,13 @@ class LatestSnapshot:
         if now.costs != shown.costs and now._replace(costs=shown.costs) == shown:
             return True  # prices alone; builds and scoring runs write costs, too
         return now.run != shown.run and time.monotonic() >= self._renews_for_scores_at
+
+    def _files_were_replaced(self) -> bool:
+        """Return whether the lake has the same rows in other files; look once in a while."""
+        if time.monotonic() < self._checks_files_at:
+            return False
+        self._checks_files_at = time.monotonic() + FILES_CHECK_SECS
+        return self._current.dates.were_replaced(self.lake)
 
     def _refresh_spans(self) -> None:
         if self.lake.version("raw_spans") != self.freshness.version:

@@ -145,7 +145,7 @@ class Follower:
         self._schedule = TickSchedule(options.every_secs)
         self._seen: tuple[object, ...] | None = None
         self._due_ns: int | None = None
-        self._written = 0
+        self._unmerged_ticks = 0
         self._fault = ""
 
     def pause(self) -> float:
@@ -201,7 +201,7 @@ class Follower:
             self._done(summary, secs)
         except TracegradeError as error:  # as where the file of the summary cannot be written
             self._say(_words(error))
-        self._written += 1
+        self._unmerged_ticks += 1
         try:
             self._keep_tables_small()
         except Exception as error:  # noqa: BLE001 - as in `turn`; the next ticks repeat it
@@ -217,9 +217,11 @@ class Follower:
             self._say(line)
 
     def _keep_tables_small(self) -> None:
-        """Merge the files of many ticks."""
-        if self._written % small_files.TICKS == 0:
-            small_files.merge_small_files(self._lake, self._say)
+        """Merge the files of many ticks, after the next one if another process is at it."""
+        if self._unmerged_ticks >= small_files.TICKS and small_files.merge_small_files(
+            self._lake, self._say
+        ):
+            self._unmerged_ticks = 0
 
     def _note_failure(self, error: Exception) -> None:
         if self._stop.is_set:  # the work was cut off

@@ -15,10 +15,13 @@ TICKS: Final = 50
 _WRITTEN: Final = frozenset(table.name for table in (*BUILT, BUILT_TRACES, *SCORE_TABLES))
 
 
-def merge_small_files(lake: Lake, say: Callable[[str], object]) -> None:
+def merge_small_files(lake: Lake, say: Callable[[str], object]) -> bool:
     """Merge today's files of the tables that builds and scoring runs write.
 
     Past dates are left to `lake compact`, and all to a maintenance that is already running.
+
+    Returns:
+        Whether this was done.
     """
     today = datetime.now(UTC).date().isoformat()
     tables = tuple(name for name in lake.tables() if name in _WRITTEN)
@@ -27,3 +30,5 @@ def merge_small_files(lake: Lake, say: Callable[[str], object]) -> None:
         compact(lake, options, lambda _: None)
     except MaintenanceBusy as error:
         say(f"small files are merged later: {error}")
+        return False
+    return True

@@ -1,9 +1,10 @@
 """The scoring runs of one follower, and what it prints of each."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from tracegrade_lake import Lake
-from tracegrade_lake.maintenance.replaced_files import KEEP_HOURS
+from tracegrade_lake.maintenance.replaced_files import LEAST_KEEP_HOURS
 from tracegrade_queries.costs.pricing import Prices
 from tracegrade_queries.dimensions.labeling import GivenMapping
 from tracegrade_queries.engine.executor import Executor
@@ -15,6 +16,10 @@ from tracegrade_scoring.own_metrics.stored import stored_metrics
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.statistics.known_cohorts import KnownCohorts
 from tracegrade_scoring.tasks import Specification
+
+KEEP_HOURS: Final = LEAST_KEEP_HOURS
+"""Time for which replaced files stay for readers, if nothing else is wanted. A tick replaces some
+30 files, so in the time of scheduled runs there would be tens of thousands."""
 
 
 class Ticks:

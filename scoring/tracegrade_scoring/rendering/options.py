@@ -130,7 +130,7 @@ KeepReplacedOption = Annotated[
     typer.Option(
         parser=seconds,
         help="Keep files of steps and scores that later runs replaced for so long, for readers "
-        "that began before; 12h if not given, 1h at least.",
+        "that began before; if not given, 12h, and 1h with --follow. 1h is the least.",
         metavar="TIME",
     ),
 ]

@@ -1,23 +1,27 @@
-"""What many ticks of a follower leave in a lake, and whether a tick gets slower.
+"""What a day of a follower leaves in a lake, and whether a tick gets slower.
 
     python -m tests.benchmarks.follow.measure_ticks [TICKS]
 
-Lands one run for each tick (120) and scores it, in one process, on a clock of its own: files are
-merged as a follower does it. Prints files of the table with most, and the processor time of ticks.
+Lands one run a minute and scores it, in one process, for a day from midnight on (1,440 ticks); each
+tenth minute brings a late span of an earlier run as well. The clock is one that the program sets
+(`month/wall_clock.py`), so it needs Linux and `cc`. Files are merged and removed as a follower does
+it. Prints for every hour the processor time of its ticks and the files; a day takes about an hour
+of one core.
 """
 
-import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC, date, datetime
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 
-from tests.queries.traces import land
+import psutil
+from tests.benchmarks.month.traffic import FIRST_NS, Traffic, task_file
+from tests.benchmarks.month.upkeep import size_on_disk
+from tests.benchmarks.month.wall_clock import WallClock, is_shifted, run_shifted
 from tests.scoring.build import specification
-from tests.scoring.job.lakes import TASKS, run
 
 from tracegrade_lake import Lake
 from tracegrade_scoring.follow.follower import Follower, FollowOptions
@@ -26,33 +30,64 @@ from tracegrade_scoring.follow.tick_schedule import TickSchedule
 from tracegrade_scoring.follow.ticks import Ticks
 from tracegrade_scoring.job.discovery import ALL
 
-STEP = 10
-"""Ticks whose median time is printed."""
+TICKS = 1_440
+HOUR = 60
+"""Ticks of an hour."""
+LATE = 10
+"""Ticks from one late span to the next."""
+TICK_NS = 60_000_000_000
+HEAD = "| ticks | CPU of a tick, median | mean | live files of the table with most | files on the disk | MB |"  # noqa: E501
 
 
 def measure(lake: Lake, ticks: int) -> None:
-    """Score so many times, and print a line for every few ticks."""
-    today = (datetime.now(UTC).date() - date(2026, 9, 21)).days
-    secs: list[float] = []
+    """Score so many times, and print a line for every hour."""
+    clock, traffic = WallClock(), Traffic(lake)
+    started_ns = time.time_ns() - clock.shift_ns
+    scored = Ticks(lake, specification(task_file(changed=False)), ALL, None, None, None)
     options = FollowOptions(every_secs=0.0)
-    scored = Ticks(lake, specification(TASKS), ALL, None, None, None)
+    secs: list[float] = []
+    print(f"{HEAD}\n|{'---|' * 6}", flush=True)
     with closing(StopSignal()) as stop:
         follower = Follower(lake, scored, lambda *_: None, options, print, stop)
-        print(f"{'ticks':>6} {'tick, CPU s':>12} {'live files':>11} {'all files':>10}")
         for number in range(1, ticks + 1):
-            land(lake, run(number, "look", "pay"), seq=number, day=today)
+            now_ns = FIRST_NS + number * TICK_NS
+            clock.set(now_ns)
+            _land(traffic, now_ns, is_late=number % LATE == 0)
             follower._schedule = TickSchedule(0.0)  # without pauses
-            begun = time.process_time()
-            follower.turn()
-            secs.append(time.process_time() - begun)
-            if number % STEP == 0:
-                tables = [name for name in lake.tables() if not name.startswith("raw_")]
-                live = max(len(lake.live_files(name)) for name in tables)
-                every = sum(len(names) for _, _, names in os.walk(lake.root))
-                print(f"{number:>6} {median(secs[-STEP:]):>12.2f} {live:>11} {every:>10}",
-                      flush=True)  # fmt: skip
+            secs.append(_cpu(follower.turn))
+            clock.date_files(lake.root, started_ns)
+            if number % HOUR == 0 or number == ticks:
+                print(_line(lake, number, secs), flush=True)
+                secs.clear()
+
+
+def _land(traffic: Traffic, now_ns: int, *, is_late: bool) -> None:
+    late = traffic.late_of(now_ns, [0]) if is_late else []
+    traffic.land([*traffic.requests_of(now_ns, 1), *late], now_ns)
+
+
+def _cpu(work: Callable[[], object]) -> float:
+    begun = time.process_time()
+    work()
+    return time.process_time() - begun
+
+
+def _line(lake: Lake, ticks: int, secs: list[float]) -> str:
+    tables = [name for name in lake.tables() if not name.startswith("raw_")]
+    live = max(len(lake.live_files(name)) for name in tables)
+    size = size_on_disk(lake)
+    cells = (ticks, f"{median(secs):.2f} s", f"{mean(secs):.2f} s", live)
+    return f"| {' | '.join(map(str, cells))} | {size.disk_files:,} | {size.disk_mb:.0f} |"
+
+
+def main() -> None:
+    """Let a day pass, and print it."""
+    if not is_shifted():
+        sys.exit(run_shifted("tests.benchmarks.follow.measure_ticks", sys.argv[1:]))
+    with tempfile.TemporaryDirectory() as place:
+        measure(Lake.create(Path(place) / "lake"), int(sys.argv[1]) if sys.argv[1:] else TICKS)
+    print(f"\nload of the machine: {psutil.getloadavg()[1]:.1f}")
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as place:
-        measure(Lake.create(Path(place) / "lake"), int(sys.argv[1]) if sys.argv[1:] else 120)
+    main()

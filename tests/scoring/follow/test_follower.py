@@ -15,8 +15,10 @@ from tests.scoring.build import specification
 from tests.scoring.job.lakes import TASKS, run, tables, values
 
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, VERDICTS, Lake, Table
+from tracegrade_lake.maintenance.maintenance_lock import hold_maintenance_lock
 from tracegrade_queries.build.build import build
 from tracegrade_scoring.errors import FollowerBusy
+from tracegrade_scoring.follow import small_files
 from tracegrade_scoring.follow.follower import LOCK_NAME, Follower, FollowOptions
 from tracegrade_scoring.follow.small_files import merge_small_files
 from tracegrade_scoring.follow.stopping import StopSignal
@@ -224,6 +226,21 @@ def test_small_files_of_today_are_merged(tmp_path: Path) -> None:
     land(lake, run(9, "pay"), seq=9, day=today)
     assert score(lake, SPECIFICATION).trajectories == 1
     assert lines == []
+
+
+def test_a_merge_is_made_up_for_after_the_next_tick(
+    followed: Followed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where another process maintains the lake; files would be twice as many otherwise."""
+    monkeypatch.setattr(small_files, "TICKS", 1)
+    with hold_maintenance_lock(followed.lake.state):
+        assert turn(followed) == 1
+    (line,) = followed.lines
+    assert line.startswith("small files are merged later: ")
+    assert followed.follower._unmerged_ticks == 1
+    land(followed.lake, run(2, "pay"), seq=2)
+    assert turn(followed) == 1
+    assert followed.follower._unmerged_ticks == 0
 
 
 def test_a_tick_names_what_waits(tmp_path: Path) -> None:
