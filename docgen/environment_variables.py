@@ -102,6 +102,7 @@ COMMANDS: Final = (
     Variable("TRACEGRADE_SEND_PHOENIX_API_KEY", "", "The key with which `send` uses Phoenix."),
     Variable("TRACEGRADE_SEND_LANGFUSE_PUBLIC_KEY", "", "The public key of a Langfuse project."),
     Variable("TRACEGRADE_SEND_LANGFUSE_SECRET_KEY", "", "Its secret key."),
+    Variable("TRACEGRADE_SEND_DATADOG_API_KEY", "", "The API key with which `send` uses Datadog."),
     Variable("TRACEGRADE_SEND_MLFLOW_TOKEN", "", "The token with which `send` uses MLflow."),
     Variable(
         "TRACEGRADE_SEND_OTLP_HEADERS",

@@ -21,7 +21,10 @@ WAITING_CODE: Final = 3
 
 def send(  # noqa: PLR0913, PLR0917 - one parameter per option
     lake: LakeOption,
-    to: Annotated[str, typer.Option(help="otlp | phoenix | langfuse | mlflow.", metavar="KIND")],
+    to: Annotated[
+        str,
+        typer.Option(help="otlp | phoenix | langfuse | mlflow | datadog.", metavar="KIND"),
+    ],
     endpoint: Annotated[
         str,
         typer.Option(
@@ -32,7 +35,10 @@ def send(  # noqa: PLR0913, PLR0917 - one parameter per option
     ],
     project: Annotated[
         str | None,
-        typer.Option(help="Tells two projects at one endpoint apart.", metavar="NAME"),
+        typer.Option(
+            help="Tells two projects at one endpoint apart; the application (ml_app) at Datadog.",
+            metavar="NAME",
+        ),
     ] = None,
     metric: Annotated[
         list[str] | None,
@@ -88,7 +94,7 @@ def send(  # noqa: PLR0913, PLR0917 - one parameter per option
         ),
     ] = False,
 ) -> None:
-    """Send scores to Phoenix, Langfuse, MLflow, or any receiver of OpenTelemetry logs."""
+    """Send scores to Phoenix, Langfuse, MLflow, Datadog, or any receiver of OpenTelemetry logs."""
     from tracegrade_queries.engine.connection import open_lake
     from tracegrade_send.destinations.destination import DestinationAddress
     from tracegrade_send.destinations.json_endpoint import checked_endpoint

@@ -1,13 +1,14 @@
 """Sends the scores that a destination lacks, and notes what it answers."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
 
 from tracegrade.suggestions import did_you_mean
 from tracegrade_lake import Lake
+from tracegrade_send.destinations.datadog import Datadog
 from tracegrade_send.destinations.destination import (
     Destination,
     DestinationAddress,
@@ -22,13 +23,20 @@ from tracegrade_send.ledger import SentLedger, forget, known_lake_id, lake_id_fo
 from tracegrade_send.scores import ScoredLake, ScoreSelection
 from tracegrade_send.texts import ScoreTexts
 
-KINDS: Final[Mapping[str, Callable[[str, Mapping[str, str]], Destination]]] = {
-    "otlp": Otlp,
+MakesDestination: TypeAlias = Callable[[DestinationAddress, Mapping[str, str]], Destination]
+
+OTLP: Final = "otlp"
+KINDS: Final[Mapping[str, MakesDestination]] = {
+    OTLP: Otlp,
     "phoenix": Phoenix,
     "langfuse": Langfuse,
     "mlflow": Mlflow,
+    "datadog": Datadog,
 }
 """Destinations, by the value of --to."""
+
+FEW_METRICS: Final[Mapping[str, Sequence[str]]] = {"mlflow": ("success", "tsa")}
+"""The main metrics that a destination gets by default if each score is a request of its own."""
 
 
 @dataclass
@@ -57,7 +65,7 @@ def destination_of(address: DestinationAddress, variables: Mapping[str, str]) ->
         hint = did_you_mean(address.kind, [*KINDS]) or f"there are: {', '.join(KINDS)}"
         msg = f"scores cannot be sent to '{address.kind}'; {hint}"
         raise SendRefused(msg)
-    return KINDS[address.kind](address.endpoint, variables)
+    return KINDS[address.kind](address, variables)
 
 
 def scores_to_send(
@@ -66,7 +74,7 @@ def scores_to_send(
     """Return the numbers of scores that a destination lacks, by metric; change nothing."""
     scored = ScoredLake(lake)
     with closing(scored.con):
-        return scored.counts(address.hash, known_lake_id(lake), selection)
+        return scored.counts(address.hash, known_lake_id(lake), _usual(selection, address.kind))
 
 
 def send_scores(
@@ -109,6 +117,7 @@ def _send(
     found, ledger = SentScores(), SentLedger(lake, address.hash)
     lake_id = lake_id_for(lake, address)
     texts = ScoreTexts(scored.own_metrics, with_content=selection.with_content)
+    selection = _usual(selection, address.kind)
     try:
         for scores in scored.scores(address.hash, lake_id, selection, destination.batch):
             explained = [EvaluatedScore(each, *texts.of(each)) for each in scores]
@@ -121,6 +130,12 @@ def _send(
     finally:
         ledger.note()
     return found
+
+
+def _usual(selection: ScoreSelection, kind: str) -> ScoreSelection:
+    """Return a selection with what a kind of destination gets by default."""
+    main = FEW_METRICS.get(kind, selection.main_metrics)
+    return replace(selection, main_metrics=main, responses=kind == OTLP)
 
 
 @contextmanager

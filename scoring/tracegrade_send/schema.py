@@ -14,7 +14,7 @@ SEND_DESTINATIONS: Final = Table(
     grain="one destination that scores of this lake were sent to",
     columns=(
         _DESTINATION,
-        Column("kind", TEXT, "otlp | phoenix | langfuse | mlflow."),
+        Column("kind", TEXT, "otlp | phoenix | langfuse | mlflow | datadog."),
         Column("endpoint", TEXT, "URL without credentials."),
         Column("project", TEXT, "Project, as given; NULL if none was."),
         Column("lake_id", TEXT, "Random id of the lake, the same in each row; part of each key."),

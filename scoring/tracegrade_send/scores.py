@@ -45,6 +45,7 @@ class ScoreToSend(NamedTuple):
     trajectory_id: str
     trace_id: str
     root_span_id: str | None
+    response_id: str | None
     span_id: str | None
     conversation_id: str | None
     runs: int | None
@@ -82,6 +83,8 @@ class ScoreSelection:
 
     metrics: Sequence[str] = ()
     """Names; none for the default ones."""
+    main_metrics: Sequence[str] = MAIN_METRICS
+    """Which of ours are among the default ones, beside failure modes."""
     since: datetime.date | None = None
     """First date of the runs."""
     all_scores: bool = False
@@ -96,6 +99,8 @@ class ScoreSelection:
     """Scores of conversations as well."""
     with_content: bool = False
     """Explanations of issues may quote the trace."""
+    responses: bool = False
+    """Attempts without a root span are known by the response of a model."""
 
 
 class ScoredLake:
@@ -158,12 +163,13 @@ class ScoredLake:
             is_new: The destination has none, so that none has to be taken back.
         """
         self._take_selection(selection)
-        of_metrics = (each for each in self._metrics(selection.metrics) if each in METRICS)
+        of_metrics = (each for each in self._metrics(selection) if each in METRICS)
         columns = ", ".join(dict.fromkeys((*_OF_RUNS, *of_metrics)))
         with only(self.con, ["trajectory_scores"], _SENDABLE, columns):
             self._take("step_scores", {}, needed=selection.evidence)
             self._take_issues(needed=selection.issues, is_new=is_new)
             self._take("session_scores", {}, needed=selection.conversations)
+            self._take("lone_responses", {}, needed=selection.responses and self._has_rootless())
             make_view(self.con, "wanted_scores", query("wanted_scores"))
             yield
 
@@ -176,7 +182,7 @@ class ScoredLake:
         chosen = (selection.since, selection.all_scores)
         put(self.con, "what_to_send", table(_WHAT, [chosen]))
         modes, means = () if selection.metrics else FAILURE_MODES, self._means()
-        metrics = self._metrics(selection.metrics)
+        metrics = self._metrics(selection)
         rows = [(name, name in modes, name in means) for name in metrics]
         put(self.con, "metrics_to_send", table(_METRICS, rows))
 
@@ -196,19 +202,24 @@ class ScoredLake:
         known = {**self.own_metrics, **METRICS}
         return [name for name, each in known.items() if each.kind is Kind.TASK_MEAN]
 
-    def _metrics(self, chosen: Sequence[str]) -> list[str]:
+    def _has_rootless(self) -> bool:
+        rootless = "SELECT 1 FROM attempts_to_send WHERE root_span_id IS NULL LIMIT 1"
+        return bool(self.con.execute(rootless).fetchall())
+
+    def _metrics(self, selection: ScoreSelection) -> list[str]:
         """Return the names of the metrics to send.
 
         Raises:
             SendRefused: One does not exist.
         """
         known = [*METRICS, *self.own_metrics]
-        for name in chosen:
+        for name in selection.metrics:
             if name not in known:
                 hint = did_you_mean(name, known) or "`tracegrade metrics list` names all"
                 msg = f"no metric is named '{name}'; {hint}"
                 raise SendRefused(msg)
-        return [*chosen] or [*MAIN_METRICS, *FAILURE_MODES, *self.own_metrics]
+        usual = [*selection.main_metrics, *FAILURE_MODES, *self.own_metrics]
+        return [*selection.metrics] or usual
 
 
 _WHAT: Final = pa.schema({"since": DATE, "all_scores": BOOLEAN})

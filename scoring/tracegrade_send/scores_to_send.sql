@@ -5,6 +5,7 @@
 --
 -- Reads:
 --   attempts_to_send
+--   lone_responses
 --   sent_scores
 --   trajectory_scores
 --   wanted_scores
@@ -19,6 +20,8 @@
 --   trajectory_id       VARCHAR    The attempt; of a conversation, its first one.
 --   trace_id            VARCHAR    Its trace, or that of the step, 32 hex digits.
 --   root_span_id        VARCHAR    Its root span, 16 hex digits; NULL without a root.
+--   response_id         VARCHAR    Response of the model of a run without a root that has one such
+--                                  call; NULL for others, and where it is not needed.
 --   span_id             VARCHAR    Span of the step, 16 hex digits; NULL for a score of the run.
 --   conversation_id     VARCHAR    The conversation; NULL for a score of a run or a step.
 --   runs                BIGINT     Attempts of the conversation; NULL for other scores.
@@ -88,6 +91,7 @@ identified AS (
   SELECT
     candidates.* EXCLUDE (trace_id),
     attempts_to_send.root_span_id,
+    lone_responses.response_id,
     attempts_to_send.environment,
     attempts_to_send.received_ns,
     coalesce(candidates.trace_id, attempts_to_send.trace_id) AS trace_id,
@@ -115,6 +119,7 @@ identified AS (
   FROM candidates
   INNER JOIN attempts_to_send ON candidates.trajectory_id = attempts_to_send.trajectory_id
   INNER JOIN trajectory_scores ON candidates.trajectory_id = trajectory_scores.trajectory_id
+  LEFT JOIN lone_responses ON candidates.trajectory_id = lone_responses.trajectory_id
 )
 
 SELECT
@@ -123,6 +128,7 @@ SELECT
   trajectory_id,
   trace_id,
   root_span_id,
+  response_id,
   span_id,
   conversation_id,
   runs,

@@ -9,6 +9,7 @@ KEYS = {
     "TRACEGRADE_SEND_PHOENIX_API_KEY": "phoenix-secret",
     "TRACEGRADE_SEND_LANGFUSE_PUBLIC_KEY": "pk-lf-secret",
     "TRACEGRADE_SEND_LANGFUSE_SECRET_KEY": "sk-lf-secret",
+    "TRACEGRADE_SEND_DATADOG_API_KEY": "datadog-secret",
 }
 
 

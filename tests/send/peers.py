@@ -1,8 +1,9 @@
-"""Servers on loopback that identify scores as Phoenix, Langfuse, MLflow and OTLP receivers do.
+"""Servers on loopback that identify scores as Phoenix, Langfuse, MLflow, Datadog and OTLP ones do.
 
 Phoenix: an annotation is identified by name, trace and identifier; one unknown trace refuses a
 whole call. Langfuse: a score is identified by id, name and the date of its timestamp. OTLP
-receivers keep every record. MLflow gives each new assessment an id, and changes one by its id.
+receivers keep every record, and so does Datadog, which documents no other rule. MLflow gives each
+new assessment and issue an id, and changes or deletes one by its id.
 """
 
 import gzip
@@ -28,7 +29,9 @@ class Peer:
     rows: dict[tuple[str, ...], Any] = field(default_factory=dict)
     """Scores by what identifies them."""
     records: list[Any] = field(default_factory=list)
-    """Log records, as they came."""
+    """Log records, or evaluations of Datadog, as they came."""
+    issues: dict[str, Any] = field(default_factory=dict)
+    """Issues of MLflow, by the id that they were given."""
     received: list[tuple[str, bytes]] = field(default_factory=list)
     """Paths and bodies of all requests."""
     unknown: set[str] = field(default_factory=set)
@@ -44,18 +47,25 @@ class Peer:
 
     def handle(self, method: str, path: str, data: bytes) -> tuple[int, Any]:
         """Return the answer to a request, as the peer of its path gives it."""
-        if path.startswith("/api/3.0/mlflow/traces/"):
-            return self.mlflow(method, path, json.loads(data or b"null"))
-        for target in ("trace", "span", "session"):
-            if path == f"/v1/{target}_annotations?sync=true":
-                return self.phoenix(json.loads(data), f"{target}_id", f"{target.title()}s")
-        if path == "/api/public/scores":
-            return self.langfuse(json.loads(data))
         if path == "/v1/logs":
             request = ExportLogsServiceRequest.FromString(gzip.decompress(data))
             self.records += request.resource_logs[0].scope_logs[0].log_records
             return 200, ExportLogsServiceResponse().SerializeToString()
-        return 404, {"detail": "Not Found"}
+        return self.handle_json(method, path, json.loads(data or b"null"))
+
+    def handle_json(self, method: str, path: str, body: Any) -> tuple[int, Any]:
+        """Return the answer to a request of JSON."""
+        if path.startswith("/api/3.0/mlflow/traces/"):
+            return self.mlflow(method, path, body)
+        if path.startswith("/api/3.0/mlflow/issues"):
+            return self.mlflow_issues(path, body)
+        if path == "/api/intake/llm-obs/v2/eval-metric":
+            self.records += body["data"]["attributes"]["metrics"]
+            return 202, {}
+        for target in ("trace", "span", "session"):
+            if path == f"/v1/{target}_annotations?sync=true":
+                return self.phoenix(body, f"{target}_id", f"{target.title()}s")
+        return self.langfuse(body) if path == "/api/public/scores" else (404, {"detail": "none"})
 
     def phoenix(self, body: Any, target: str, plural: str) -> tuple[int, Any]:
         """Upsert annotations, all or none."""
@@ -73,17 +83,33 @@ class Peer:
             return 404, {"error_code": "RESOURCE_DOES_NOT_EXIST", "message": "no such trace"}
         if method == "GET":
             found = [row for (of, *_), row in self.rows.items() if of == trace]
-            return 200, {"trace": {"trace_info": {"trace_id": trace, "assessments": found}}}
+            place = {"mlflow_experiment": {"experiment_id": "7"}}
+            of_it = {"trace_id": trace, "trace_location": place, "assessments": found}
+            return 200, {"trace": {"trace_info": of_it}}
         number = of_trace.removeprefix("assessments").removeprefix("/")
-        if method == "PATCH" and (trace, number) not in self.rows:
+        if method != "POST" and (trace, number) not in self.rows:
             return 404, {"error_code": "RESOURCE_DOES_NOT_EXIST", "message": "no such id"}
+        if method == "DELETE":
+            del self.rows[trace, number]
+            return 200, {}
         if method == "PATCH":
             names = body["update_mask"].split(",")
             self.rows[trace, number] |= {name: body["assessment"][name] for name in names}
         else:
-            number = f"a-{len(self.rows)}"
+            number = f"a-{self.requests}"
             self.rows[trace, number] = {**body["assessment"], "assessment_id": number}
         return 200, {"assessment": self.rows[trace, number]}
+
+    def mlflow_issues(self, path: str, body: Any) -> tuple[int, Any]:
+        """Add an issue to an experiment, or return those of one, two at a time."""
+        if path.endswith("/search"):
+            found = [row for row in self.issues.values() if row["experiment_id"] == "7"]
+            first = int(body.get("page_token", 0))
+            token = str(first + 2) if first + 2 < len(found) else ""
+            return 200, {"issues": found[first : first + 2], "next_page_token": token}
+        number = f"iss-{self.requests}"
+        self.issues[number] = {**body, "issue_id": number}
+        return 200, {"issue": self.issues[number]}
 
     def langfuse(self, body: Any) -> tuple[int, Any]:
         """Upsert scores; a list is accepted as a whole."""
@@ -94,7 +120,7 @@ class Peer:
 
 @contextmanager
 def peer() -> Iterator[Peer]:
-    """Yield a server of all four."""
+    """Yield a server of all five."""
     found = Peer()
 
     class Handler(BaseHTTPRequestHandler):
@@ -119,6 +145,9 @@ def peer() -> Iterator[Peer]:
             self.do_POST()
 
         def do_PATCH(self) -> None:
+            self.do_POST()
+
+        def do_DELETE(self) -> None:
             self.do_POST()
 
         def log_message(self, *_: Any) -> None:

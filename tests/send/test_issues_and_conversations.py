@@ -55,7 +55,13 @@ def named(server: Peer, kind: str, metric: str) -> dict[str, Any]:
         return {
             row["metadata"].get("mlflow.trace.session", trace.removeprefix("tr-")): row
             for (trace, _), row in server.rows.items()
-            if row["assessment_name"] == metric
+            if row["assessment_name"] == metric or ("issue" in row and metric == "issue")
+        }
+    if kind == "datadog":
+        return {
+            row.get("session_id") or row["join_on"]["span"]["trace_id"]: row
+            for row in server.records
+            if row["label"] == metric
         }
     targets = ("trace_id", "session_id", "traceId", "sessionId")
     return {
@@ -65,7 +71,9 @@ def named(server: Peer, kind: str, metric: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("kind", slow_after(2, ["langfuse", "phoenix", "otlp", "mlflow"]))
+@pytest.mark.parametrize(
+    "kind", slow_after(2, ["langfuse", "datadog", "phoenix", "otlp", "mlflow"])
+)
 def test_conversations_are_scores_of_sessions(chats: Lake, server: Peer, kind: str) -> None:
     """A conversation succeeds only if each of its runs does; other metrics are pooled."""
     options = ("--conversations", "--metric", "success", "--metric", "tsa")
@@ -91,7 +99,9 @@ def test_conversation_that_a_peer_lacks_waits(chats: Lake, server: Peer) -> None
     assert len(named(server, "phoenix", "tsa")) == 3
 
 
-@pytest.mark.parametrize("kind", slow_after(2, ["phoenix", "langfuse", "mlflow", "otlp"]))
+@pytest.mark.parametrize(
+    "kind", slow_after(2, ["phoenix", "mlflow", "langfuse", "datadog", "otlp"])
+)
 def test_issues_are_named_on_their_runs(chats: Lake, server: Peer, kind: str) -> None:
     """With key and title; the key finds the issue, and no text of the trace is sent."""
     options = ("--issues", "--metric", "tsa")
@@ -109,6 +119,31 @@ def test_issues_are_named_on_their_runs(chats: Lake, server: Peer, kind: str) ->
         assert key in row["result"]["explanation"]
         assert row["result"]["score"] == 1.0
         assert tracegrade("issues", "show", key, "--lake", chats.root).returncode == 0
+
+
+def test_mlflow_has_each_issue_once(chats: Lake, server: Peer) -> None:
+    """Runs refer to an issue of their experiment; a muted one leaves the runs, not the list."""
+    options = ("--issues", "--metric", "tsa")
+    send(chats, server, "mlflow", *options)
+    shown = query(chats, "SELECT DISTINCT issue FROM issue_runs WHERE NOT success")
+    first = [row for row in server.rows.values() if "issue" in row]
+    send(chats, server, "mlflow", *options, "--forget")
+    again = [row for row in server.rows.values() if "issue" in row]
+    key = first[0]["metadata"]["tracegrade.evaluation.issue"]
+    tracegrade("issues", "mark", key, "--lake", chats.root, "--by", "ann", "--mute")
+    assert send(chats, server, "mlflow", *options).returncode == 0
+    left = [row for row in server.rows.values() if "issue" in row]
+
+    names = {number: row["name"] for number, row in server.issues.items()}
+    assert len(names) == len(shown) > 2  # more than a page of the list
+    assert all(row["description"].endswith(f"tracegrade issue {row['description'][-12:]}")
+               for row in server.issues.values())  # fmt: skip
+    assert {row["assessment_name"]: row["issue"]["issue_name"] for row in first}.items() <= (
+        names.items()
+    )
+    assert len(again) == len(first)
+    assert key in {row["metadata"]["tracegrade.evaluation.issue"] for row in again}
+    assert key not in {row["metadata"]["tracegrade.evaluation.issue"] for row in left}
 
 
 def test_issue_that_a_run_no_longer_shows_is_taken_back(chats: Lake, server: Peer) -> None:

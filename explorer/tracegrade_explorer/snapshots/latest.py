@@ -98,7 +98,7 @@ class LatestSnapshot:
                 snapshot.close()
 
     def refresh(self) -> bool:
-        """Look once for a newer scoring run or build, other files, or prices that were given since.
+        """Look once for a newer scoring run or build, other files or later prices.
 
         Returns:
             Whether a new snapshot took the place of the old one.

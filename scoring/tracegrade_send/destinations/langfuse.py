@@ -10,7 +10,12 @@ import base64
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from tracegrade_send.destinations.destination import SENT, EvaluatedScore, ScoreAnswer
+from tracegrade_send.destinations.destination import (
+    SENT,
+    DestinationAddress,
+    EvaluatedScore,
+    ScoreAnswer,
+)
 from tracegrade_send.destinations.json_endpoint import JsonEndpoint
 from tracegrade_send.errors import SendRefused
 
@@ -24,7 +29,7 @@ class Langfuse:
 
     batch = 100
 
-    def __init__(self, endpoint: str, variables: Mapping[str, str]) -> None:
+    def __init__(self, address: DestinationAddress, variables: Mapping[str, str]) -> None:
         """Take its URL, and the variables with its keys.
 
         Raises:
@@ -36,7 +41,7 @@ class Langfuse:
             msg = f"{missing[0]} is not set; Langfuse needs a project's public and secret key"
             raise SendRefused(msg)
         token = base64.b64encode(":".join(keys).encode()).decode()
-        self._endpoint = JsonEndpoint(endpoint, {"Authorization": f"Basic {token}"})
+        self._endpoint = JsonEndpoint(address.endpoint, {"Authorization": f"Basic {token}"})
 
     def send(self, scores: Sequence[EvaluatedScore]) -> list[ScoreAnswer]:
         """Send scores, as `Destination.send` says."""

@@ -1,11 +1,11 @@
 """OTLP: each score is a log record, the event `gen_ai.evaluation.result`.
 
 Source: [OTel GenAI], gen-ai-events (status: Development). The event belongs to the root span of
-the run, that of a step to the step's; without a root span it has the trace id alone, and that of a
-conversation the conversation's id alone. Receivers
-store what arrives twice, so its attributes have the key and the id of the score. The time is that
-of the last received span, so the same lake sends the same records. The observed time is now: of
-two records with one key, the last observed counts.
+the run, that of a step to the step's. Without a root span it has the trace id alone, and the id of
+the response where the run called a model once; that of a conversation has the conversation's id
+alone. Receivers store what arrives twice, so its attributes have the key and the id of the score.
+The time is that of the last received span, so the same lake sends the same records. The observed
+time is now: of two records with one key, the last observed counts.
 """
 
 import time
@@ -18,7 +18,12 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, SeverityNumber
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.encoding.otlp_http import OtlpHttp
 from tracegrade_collector.errors import EndpointFailed
-from tracegrade_send.destinations.destination import SENT, EvaluatedScore, ScoreAnswer
+from tracegrade_send.destinations.destination import (
+    SENT,
+    DestinationAddress,
+    EvaluatedScore,
+    ScoreAnswer,
+)
 from tracegrade_send.errors import SendFailed, SendRefused
 
 EVENT: Final = "gen_ai.evaluation.result"
@@ -32,13 +37,13 @@ class Otlp:
 
     batch = 1_000
 
-    def __init__(self, endpoint: str, variables: Mapping[str, str]) -> None:
+    def __init__(self, address: DestinationAddress, variables: Mapping[str, str]) -> None:
         """Take its base URL, and the variables with its headers, as `name=value,name=value`.
 
         Raises:
             SendRefused: The headers have another form.
         """
-        self._endpoint = OtlpHttp(endpoint, _headers(variables.get(HEADERS, "")))
+        self._endpoint = OtlpHttp(address.endpoint, _headers(variables.get(HEADERS, "")))
 
     def send(self, scores: Sequence[EvaluatedScore]) -> list[ScoreAnswer]:
         """Send records, as `Destination.send` says."""
@@ -78,6 +83,7 @@ def _fill(record: LogRecord, each: EvaluatedScore, now_ns: int) -> None:
     attributes = {
         "event.name": EVENT,
         "gen_ai.conversation.id": score.conversation_id,
+        "gen_ai.response.id": None if score.conversation_id else score.response_id,
         "gen_ai.evaluation.name": score.metric,
         "gen_ai.evaluation.score.value": score.value,
         "gen_ai.evaluation.score.label": each.label,

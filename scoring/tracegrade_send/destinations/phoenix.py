@@ -11,7 +11,12 @@ unknown ones are alone, and these wait. Tried with Phoenix 20.26.
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from tracegrade_send.destinations.destination import SENT, EvaluatedScore, ScoreAnswer
+from tracegrade_send.destinations.destination import (
+    SENT,
+    DestinationAddress,
+    EvaluatedScore,
+    ScoreAnswer,
+)
 from tracegrade_send.destinations.json_endpoint import JsonEndpoint
 from tracegrade_send.scores import ScoreToSend
 
@@ -35,10 +40,12 @@ class Phoenix:
 
     batch = 500
 
-    def __init__(self, endpoint: str, variables: Mapping[str, str]) -> None:
+    def __init__(self, address: DestinationAddress, variables: Mapping[str, str]) -> None:
         """Take its URL, and the variables with its key."""
         key = variables.get("TRACEGRADE_SEND_PHOENIX_API_KEY")
-        self._endpoint = JsonEndpoint(endpoint, {"Authorization": f"Bearer {key}"} if key else {})
+        self._endpoint = JsonEndpoint(
+            address.endpoint, {"Authorization": f"Bearer {key}"} if key else {}
+        )
 
     def send(self, scores: Sequence[EvaluatedScore]) -> list[ScoreAnswer]:
         """Send annotations, as `Destination.send` says."""

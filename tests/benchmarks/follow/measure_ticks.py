@@ -2,11 +2,11 @@
 
     python -m tests.benchmarks.follow.measure_ticks [TICKS]
 
-Lands one run a minute and scores it, in one process, for a day from midnight on (1,440 ticks); each
-tenth minute brings a late span of an earlier run as well. The clock is one that the program sets
-(`month/wall_clock.py`), so it needs Linux and `cc`. Files are merged and removed as a follower does
-it. Prints for every hour the processor time of its ticks and the files; a day takes about an hour
-of one core.
+Lands one run a minute and scores it, in one process, for a day from midnight on (1,440 ticks).
+Each tenth minute brings a late span of an earlier run as well. The clock is one that the program
+sets (`month/wall_clock.py`), so it needs Linux and `cc`. Files are merged and removed as by a
+follower. Prints for every hour the processor time of its ticks and the files; a day takes about an
+hour of one core.
 """
 
 import sys

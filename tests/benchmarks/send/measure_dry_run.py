@@ -4,17 +4,20 @@
 
 Makes and scores a lake of so many runs (100,000), or takes a scored one as it is, and counts its
 scores for a destination that has none: those that are sent by default, those of all metrics, and
-those with steps, issues and conversations. Each is a process of its own. Prints a table for
-docs/internals/measurements.md; candidates are runs times metrics.
+those with steps, issues and conversations. Then it sends those of the default to a receiver on
+this machine, and a second time, when none is left. Each is a process of its own. Prints a table
+for docs/internals/measurements.md; candidates are runs times metrics.
 """
 
 import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -29,12 +32,12 @@ from tracegrade_scoring.metrics import FAILURE_MODES, MAIN_METRICS, METRICS
 from tracegrade_scoring.tasks.specification import usable_specification
 
 COMMAND: Final = str(Path(sys.executable).with_name("tracegrade"))
-TO: Final = ("--to", "otlp", "--endpoint", "http://127.0.0.1:1", "--dry-run")
+NOWHERE: Final = "http://127.0.0.1:1"
 RUNS: Final = 100_000
 
 
-class DryRun(NamedTuple):
-    """What one dry run took."""
+class SendCost(NamedTuple):
+    """What one command took."""
 
     scores: int
     secs: float
@@ -42,19 +45,30 @@ class DryRun(NamedTuple):
     mebibytes: int
 
 
-def dry_run(lake: Path, *options: str) -> DryRun:
-    """Count the scores of a lake for a destination that has none."""
+def send(lake: Path, endpoint: str, *options: str) -> SendCost:
+    """Send the scores of a lake to a receiver of logs, or count them."""
     begun = time.perf_counter()
-    command = [COMMAND, "send", "--lake", str(lake), *TO, *options]
+    command = [
+        COMMAND,
+        "send",
+        "--lake",
+        str(lake),
+        "--to",
+        "otlp",
+        "--endpoint",
+        endpoint,
+        *options,
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         lines = process.stdout.read().splitlines()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0, lines
-    counted = sum(int(line.split()[0].replace(",", "")) for line in lines)
+    numbers = [line.split() for line in lines if "scores sent to" not in line]
+    counted = sum(int(words[0].replace(",", "")) for words in numbers)
     secs = time.perf_counter() - begun
-    return DryRun(counted, secs, used.ru_utime + used.ru_stime, used.ru_maxrss // 1024)
+    return SendCost(counted, secs, used.ru_utime + used.ru_stime, used.ru_maxrss // 1024)
 
 
 def measure(lake: Path) -> None:
@@ -72,10 +86,44 @@ def measure(lake: Path) -> None:
     }  # fmt: skip
     print("| scores | candidates | to send | s | s of CPU | MiB |\n|---|---|---|---|---|---|")
     for title, (metrics, options) in selections.items():
-        found = dry_run(lake, *options)
-        cells = (f"{runs * metrics:,}", f"{found.scores:,}", f"{found.secs:.1f}")
-        more = (f"{found.cpu_secs:.1f}", f"{found.mebibytes:,}")
-        print(f"| {' | '.join((title, *cells, *more))} |", flush=True)
+        _print(title, runs * metrics, send(lake, NOWHERE, "--dry-run", *options))
+    with receiver() as (endpoint, requests):
+        for title in ("sent by default", "sent again"):
+            before = len(requests)
+            found = send(lake, endpoint)
+            _print(f"{title}, in {len(requests) - before:,} requests", runs * usual, found)
+
+
+def _print(title: str, candidates: int, found: SendCost) -> None:
+    cells = (f"{candidates:,}", f"{found.scores:,}", f"{found.secs:.1f}")
+    more = (f"{found.cpu_secs:.1f}", f"{found.mebibytes:,}")
+    print(f"| {' | '.join((title, *cells, *more))} |", flush=True)
+
+
+@contextmanager
+def receiver() -> Iterator[tuple[str, list[int]]]:
+    """Yield the address of a receiver that accepts all, and the sizes of what it got."""
+    sizes: list[int] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            sizes.append(len(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", sizes
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 @contextmanager
