@@ -84,7 +84,7 @@ class ScoreSelection:
     metrics: Sequence[str] = ()
     """Names; none for the default ones."""
     main_metrics: Sequence[str] = MAIN_METRICS
-    """Which of ours are among the default ones, beside failure modes."""
+    """Built-in metrics among the default ones, in addition to failure modes."""
     since: datetime.date | None = None
     """First date of the runs."""
     all_scores: bool = False

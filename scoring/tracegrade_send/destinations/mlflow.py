@@ -36,7 +36,7 @@ SESSION: Final = "mlflow.trace.session"
 
 
 class KnownTrace(NamedTuple):
-    """What MLflow has of a trace."""
+    """The experiment and the assessments of a trace in MLflow."""
 
     experiment: str | None
     """Its experiment; None if it is elsewhere."""

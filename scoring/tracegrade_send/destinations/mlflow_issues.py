@@ -1,7 +1,7 @@
-"""Issues of MLflow: each of ours is one of the experiment in which its traces are.
+"""Issues of MLflow: each issue of the lake becomes one of the experiment that has its traces.
 
-MLflow gives an issue a random id. Its description ends with the key of ours, so that one that was
-added before is found again. Tried with MLflow 3.17.
+MLflow gives an issue a random id. Its description ends with the key of the lake's issue, so that
+one that was added before is found again. Tried with MLflow 3.17.
 """
 
 import json
@@ -29,7 +29,7 @@ class MlflowIssues:
 
         Args:
             experiment: Where its traces are.
-            key: Of our issue.
+            key: Of the issue in the lake.
             title: Its name there.
 
         Raises:
@@ -49,7 +49,7 @@ class MlflowIssues:
         return known[key]
 
     def _read(self, experiment: str) -> Iterator[tuple[str, str]]:
-        """Yield the keys of our issues that are there, and their ids there."""
+        """Yield the keys of the lake's issues that are there, and their ids there."""
         page: dict[str, Any] = {}
         while True:
             found = self._answer(f"{ISSUES}/search", {"experiment_id": experiment, **page})
