@@ -35,6 +35,8 @@ from tracegrade_send.layer import SENT
 from tracegrade_send.sql import QUERIES, query
 
 MEMORY_LIMIT: Final = "1GB"
+ISSUE: Final = "issue"
+"""The metric of scores that name an issue of a run."""
 
 
 class ScoreToSend(NamedTuple):

@@ -6,11 +6,10 @@ from typing import Final
 from tracegrade_scoring.metrics import METRICS, Metric
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.why_failed import reason_title
-from tracegrade_send.scores import ScoreToSend
+from tracegrade_send.scores import ISSUE, ScoreToSend
 
 SUCCESS: Final = "success"
 RECOVERED: Final = "call_recovered"
-ISSUE: Final = "issue"
 NO_ISSUE: Final = "none"
 """Label in the place of an issue that the run no longer shows."""
 OUTCOMES: Final[Mapping[str | None, str]] = {

@@ -19,8 +19,7 @@ from tracegrade_send.destinations.destination import (
 )
 from tracegrade_send.destinations.json_endpoint import JsonEndpoint
 from tracegrade_send.errors import SendRefused
-from tracegrade_send.scores import ScoreToSend
-from tracegrade_send.texts import ISSUE
+from tracegrade_send.scores import ISSUE, ScoreToSend
 
 PATH: Final = "/api/intake/llm-obs/v2/eval-metric"
 KEY: Final = "TRACEGRADE_SEND_DATADOG_API_KEY"

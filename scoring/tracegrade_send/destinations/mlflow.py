@@ -21,7 +21,7 @@ from tracegrade_send.destinations.destination import (
 )
 from tracegrade_send.destinations.json_endpoint import JsonEndpoint
 from tracegrade_send.destinations.mlflow_issues import MlflowIssues
-from tracegrade_send.texts import ISSUE
+from tracegrade_send.scores import ISSUE
 
 TRACES: Final = "/api/3.0/mlflow/traces"
 KEY: Final = "tracegrade.evaluation.key"
