@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
+from pathlib import PurePath
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -13,6 +14,7 @@ from markupsafe import Markup, escape
 
 from tracegrade.terminal.visible import visible_text
 from tracegrade_explorer import links
+from tracegrade_explorer.pages.to_label import known_waiting
 from tracegrade_explorer.responses import PageContent, PageRequest, Site, WrittenJson
 from tracegrade_explorer.snapshots.snapshot import LakeSnapshot
 from tracegrade_harness.kills.folder import kill_styles
@@ -53,8 +55,8 @@ def templates() -> Environment:
         [PackageLoader(PACKAGE), PackageLoader("tracegrade_scoring.rendering")]
     )
     made.filters.update(
-        ago=ago, duration=words.duration, lines=_lines, marked=marked_json, query=_query,
-        time=_time,
+        ago=ago, at_ms=_at_ms, code=_code, duration=words.duration, lines=_lines,
+        marked=marked_json, query=_query, time=_time,
     )  # fmt: skip
     made.globals.update(
         bars=bar, link=links, strip=strip, pages=PAGES, more_pages=MORE_PAGES, tracks=track,
@@ -86,6 +88,8 @@ def render_html(document: PageContent, request: PageRequest) -> bytes:
         "scheme": request.scheme,
         "labeler": request.labeler,
         "firing": request.freshness.firing,
+        "waiting": known_waiting(request),
+        "lake_name": PurePath(request.site.lake).name or request.site.lake,
     }
     return template.render({**common, **document.view}).encode("utf-8", "replace")
 
@@ -184,6 +188,15 @@ def script() -> bytes:
 def ago(time: datetime) -> str:
     """Return how long ago a time in UTC was."""
     return f"{words.age((datetime.now(UTC) - time.replace(tzinfo=UTC)).total_seconds())} ago"
+
+
+def _code(text: str) -> Markup:
+    """Return our own sentence with what stands in backticks as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped
+
+
+def _at_ms(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1_000, UTC)
 
 
 def _time(time: datetime | None) -> str:

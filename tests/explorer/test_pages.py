@@ -101,7 +101,7 @@ def test_run_shows_its_steps_and_what_was_found(web: TestClient) -> None:
     """Findings lead to their steps, equal calls are folded, long texts are a link away."""
     page = web.get(f"/runs/{LOOPED}").text
 
-    assert '<a href="#s3">s3</a> failure mode loop trap: round and round' in page
+    assert '<a href="#s3">s3</a> called round and round (loop trap)' in page
     assert "scan \u00d7 5, same arguments, same result" in page
     assert re.findall(r'id="s(\d+)"', page) == [str(n) for n in range(17)]
     assert f'href="/runs/{LOOPED}/steps/2/content"' in page

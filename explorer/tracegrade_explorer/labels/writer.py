@@ -208,6 +208,7 @@ class LabelWriter:
                 self._timer = threading.Timer(SCORE_AFTER_SECS, self._score_now)
                 self._timer.daemon = True
                 self._timer.start()
+                self._scoring.prepare()
 
     def _score_now(self) -> None:
         """Score new runs of the lake, after a job that is already running.

@@ -21,6 +21,7 @@ from tracegrade_scoring.rendering.rows import read_rows
 from tracegrade_scoring.timeline.cards.decision_card import DECISIONS, DecisionCard, decision_cards
 from tracegrade_scoring.timeline.model import Timeline, TimelineRun
 from tracegrade_scoring.timeline.read import Window
+from tracegrade_scoring.timeline.unknown_outcome import unknown_outcome
 from tracegrade_scoring.timeline.view import TimelineView, headline_lead, timeline_view
 
 ROWS: Final = 200
@@ -121,7 +122,7 @@ def conversation(request: PageRequest) -> PageResponse:
     total = rows[0]["total"] if rows else 1
     shown = _run_turns(name, runs, before, chosen)
     turns = [turn for each in shown for turn in each.turns]
-    first = next((each for each in runs if headline_lead(each.timeline)), runs[0])
+    first = next((each for each in runs if each.timeline.headline), runs[0])
     view = {
         "name": words.name(name),
         "conversation": name,
@@ -238,7 +239,8 @@ def _heading(first: ReadRun, runs: Sequence[RunTurns]) -> dict[str, Any]:
         each._replace(href=f"#{prefix}{each.href[1:]}") if each.href.startswith("#") else each
         for each in reasons(first.timeline)
     ]
-    return {"lead": lead, "reasons": found}
+    unknown = unknown_outcome(first.timeline)
+    return {"lead": lead, "reasons": found, "missing": unknown.missing if unknown else ""}
 
 
 def _has(turn: Turn, step: int) -> bool:

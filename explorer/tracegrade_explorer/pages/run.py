@@ -72,6 +72,7 @@ from tracegrade_scoring.timeline.plan.plan_card import plan_card, run_calls
 from tracegrade_scoring.timeline.plan.plan_graph import RunCalls
 from tracegrade_scoring.timeline.plan.plans import PlanChange, plan_changes
 from tracegrade_scoring.timeline.read import Window, timeline_of
+from tracegrade_scoring.timeline.unknown_outcome import unknown_outcome
 from tracegrade_scoring.timeline.view import (
     TimelineView,
     failed_steps,
@@ -261,6 +262,7 @@ def _scores(
     agents = {child["trajectory_id"]: child["agent_name"] for child in rows["run_children"]}
     return {
         "lead": headline_lead(timeline),
+        "unknown": unknown_outcome(timeline),
         "findings": findings(timeline, step_agents),
         "measured": measured_note(mark.what for mark in timeline.marks),
         "is_scored": bool(timeline.scores),

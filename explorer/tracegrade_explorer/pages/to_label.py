@@ -1,5 +1,6 @@
 """The card of the start page with the runs that wait for a person's verdict."""
 
+from dataclasses import replace
 from typing import Any, Final
 
 from tracegrade_explorer import links
@@ -14,10 +15,7 @@ def to_label(request: PageRequest) -> dict[str, Any]:
     """Return how many runs have no person's verdict; nothing for a caller who may not label."""
     if not request.labeler or request.labels is None:
         return {}
-    labeled = len(request.labels.labeled())
-    counts: dict[str, int] = request.snapshot.cached(
-        ("to_label", labeled), lambda: _counts(request)
-    )
+    counts: dict[str, int] = request.snapshot.cached(_key(request), lambda: _counts(request))
     queues = [
         {"text": f"{counts[name]:,} {words}", "href": href}
         for name, words, href in (
@@ -29,6 +27,25 @@ def to_label(request: PageRequest) -> dict[str, Any]:
     ]
     start = queues[0]["href"] if queues else _queue(Filter(), "random")
     return {"waiting": counts["waiting"], "queues": queues, "start": start}
+
+
+def known_waiting(request: PageRequest) -> int | None:
+    """Return how many runs have no person's verdict.
+
+    None for a caller who may not label, and until it is counted, which begins now.
+    """
+    if not request.labeler or request.labels is None:
+        return None
+    key, labeler, labels = _key(request), request.labeler, request.labels
+    if (counts := request.snapshot.made_before(key)) is not None:
+        return int(counts["waiting"])
+    request.ahead(key, lambda later: to_label(replace(later, labeler=labeler, labels=labels)))
+    return None
+
+
+def _key(request: PageRequest) -> tuple[str, int]:
+    """Return the key of the counts, which another label changes."""
+    return "to_label", len(request.labels.labeled()) if request.labels else 0
 
 
 def _counts(request: PageRequest) -> dict[str, int]:

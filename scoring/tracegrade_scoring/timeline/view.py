@@ -21,6 +21,7 @@ from tracegrade_scoring.timeline.model import (
     Timeline,
     TimelineRun,
 )
+from tracegrade_scoring.timeline.unknown_outcome import NO_ATTEMPT, unknown_outcome
 from tracegrade_scoring.timeline.verdict_sentences import success_sentences, verdict_rows
 
 FAILED_CALL: Final = "failed_call"
@@ -35,12 +36,11 @@ OUTCOMES: Final = {
     "lost": "and was not recovered within five calls",
     "": "and its recovery is unknown",
 }
-NO_ATTEMPT: Final = ("killed_run", "several_runs")
-"""Reasons why a run counts for nothing."""
 OF_VERDICTS: Final = ("human", "verifier", "evaluation", "judge")
 """Sources of success that are verdicts."""
 JUDGED_BY: Final = {"a": "tool", "b": "arguments", "c": "whether a better tool was offered"}
 """The object of each criterion of tool selection."""
+NOT_KNOWN: Final = "Not known whether it succeeded:"
 AS_RETURNED: Final = "as returned"
 """In place of what the agent saw of a call, where that is what the call returned."""
 LOOSE_TITLE: Final = "Found in the run as a whole"
@@ -148,16 +148,23 @@ def _headline(timeline: Timeline) -> str:
     """Return the first two reasons of different kinds, behind how the run came out."""
     lead = headline_lead(timeline)
     sentence = "; ".join(words.line(reason.sentence) for reason in timeline.headline)
+    if lead and not sentence and (unknown := unknown_outcome(timeline)):
+        return f"{lead} {unknown.missing}"
     return f"{lead} {sentence}" if lead else ""
 
 
 def headline_lead(timeline: Timeline) -> str:
-    """Return the outcome of the run, as shown before its reasons; '' without any reason."""
+    """Return the outcome of the run, as shown before its reasons.
+
+    It is '' if nothing went wrong, unless nobody knows whether the run succeeded.
+    """
     success = timeline.score("success")
+    if unknown_outcome(timeline):
+        return NOT_KNOWN
     if not timeline.headline or success is None:
         return ""
     if success.value is None:
-        return "Not known whether it succeeded:"
+        return NOT_KNOWN
     return "Succeeded, but:" if success.value else "Failed:"
 
 
@@ -167,15 +174,23 @@ def mark_sentence(mark: Mark) -> str:
         by, then = FAILED_BY.get(mark.name or ""), OUTCOMES.get(mark.detail or "", "")
         return f"{by or 'the call failed'} {then}"
     if mark.what not in {"wrong_decision", "missed_decision"}:
-        detail = f": {words.line(mark.detail)}" if mark.detail else ""
-        return f"failure mode {words.mode(mark.what)}{detail}"
-    where = f" ({words.name(mark.name)})" if mark.name else ""
+        return _mode_sentence(mark)
     if mark.what == "missed_decision":
-        return f"missed{where}: no call where {words.name(mark.expected_tool)} was expected"
+        at = f" at the decision {words.name(mark.name)}" if mark.name else ""
+        return f"never called {words.name(mark.expected_tool)}{at}"
+    where = f" ({words.name(mark.name)})" if mark.name else ""
     failed = "; ".join(words.CRITERIA.get(criterion, criterion) for criterion in mark.criteria)
     why = words.line(mark.detail) if mark.detail else failed or "no reason was recorded"
     wrong = "wrong arguments" if mark.criteria == ["b"] else "wrong decision"
     return f"{wrong}{where}: {why}"
+
+
+def _mode_sentence(mark: Mark) -> str:
+    """Return what shows a failure mode, as the reasons of runs say it, then its name."""
+    if not mark.detail:
+        return f"failure mode {words.mode(mark.what)}"
+    verb = "called " if mark.what == "loop_trap" else ""
+    return f"{verb}{words.line(mark.detail.replace('`', ''))} ({words.mode(mark.what)})"
 
 
 def _sub_agent_mark(mark: Mark) -> SubAgentMark:
@@ -279,6 +294,8 @@ def _outcome(timeline: Timeline) -> str:
         return "not scored"
     if success.reason in NO_ATTEMPT:
         return words.reason(success.reason)
+    if unknown := unknown_outcome(timeline):
+        return f"unknown: {unknown.missing}"
     if success.value is None:
         return f"unknown: {words.reason(success.reason)}"
     sentence = "succeeded" if success.value else "failed"
