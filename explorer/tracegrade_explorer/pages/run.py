@@ -266,7 +266,7 @@ def _scores(
         "findings": findings(timeline, step_agents),
         "measured": measured_note(mark.what for mark in timeline.marks),
         "is_scored": bool(timeline.scores),
-        "unscored_why": view.unscored[0].rpartition(": ")[0] if view.unscored else "",
+        "unscored_why": words.reason(timeline.scores[0].reason) if timeline.scores else "",
         "scores": score_rows(timeline, view, rows["run_evidence"], agents),
         "most_scores": MAIN_SCORES,
     }
