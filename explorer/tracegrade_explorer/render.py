@@ -14,7 +14,6 @@ from markupsafe import Markup, escape
 
 from tracegrade.terminal.visible import visible_text
 from tracegrade_explorer import links
-from tracegrade_explorer.pages.to_label import known_waiting
 from tracegrade_explorer.responses import PageContent, PageRequest, Site, WrittenJson
 from tracegrade_explorer.snapshots.snapshot import LakeSnapshot
 from tracegrade_harness.kills.folder import kill_styles
@@ -70,8 +69,14 @@ def load_templates() -> None:
         templates().get_template(name)
 
 
-def render_html(document: PageContent, request: PageRequest) -> bytes:
-    """Return a page as HTML."""
+def render_html(document: PageContent, request: PageRequest, waiting: int | None = None) -> bytes:
+    """Return a page as HTML.
+
+    Args:
+        document: Its content.
+        request: What was asked for.
+        waiting: Number of runs that have no person's verdict; None to show none.
+    """
     template = templates().get_template(f"{document.template}.html.j2")
     common = {
         "title": document.title,
@@ -88,7 +93,7 @@ def render_html(document: PageContent, request: PageRequest) -> bytes:
         "scheme": request.scheme,
         "labeler": request.labeler,
         "firing": request.freshness.firing,
-        "waiting": known_waiting(request),
+        "waiting": waiting,
         "lake_name": PurePath(request.site.lake).name or request.site.lake,
     }
     return template.render({**common, **document.view}).encode("utf-8", "replace")
