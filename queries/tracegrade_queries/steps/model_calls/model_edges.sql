@@ -46,7 +46,7 @@ recorded AS (
   )
 ),
 
-tried AS (
+requests_with_tries AS (
   SELECT inner_spans.parent
   FROM inner_spans
   SEMI JOIN around_several USING (parent)
@@ -71,4 +71,4 @@ SELECT
 FROM inner_spans
 WHERE
   parent NOT IN (SELECT around_several.parent FROM around_several)
-  OR parent IN (SELECT tried.parent FROM tried);
+  OR parent IN (SELECT requests_with_tries.parent FROM requests_with_tries);
