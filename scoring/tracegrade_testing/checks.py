@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 from tracegrade.terminal.visible import visible
 from tracegrade_scoring.rendering import words
 from tracegrade_testing.errors import NotScored, RunCheckFailed
-from tracegrade_testing.results import ResultSet, RunCall, RunResult
+from tracegrade_testing.results import ResultSet, RunResult
+from tracegrade_testing.scored_runs import RunCall
 
 __all__ = ["check"]
 

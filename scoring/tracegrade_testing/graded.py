@@ -149,7 +149,7 @@ def _faults(runs: Sequence[GradedRun]) -> Iterator[GradedFault]:
 
 
 def _fault(run: GradedRun, scored: ScoredCaptures) -> Iterator[GradedFault]:
-    found = [RunResult(scored.con, facts, run.late) for facts in scored.of(run.requests)]
+    found = [RunResult(scored.scored, facts, run.late) for facts in scored.of(run.requests)]
     faults = {each.trajectory_id: fault_of(each, run.expected) for each in found}
     wrong = {name: text for name, text in faults.items() if text}
     if wrong or not found:

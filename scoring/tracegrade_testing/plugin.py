@@ -100,7 +100,8 @@ def _describe(item: pytest.Item, report: pytest.TestReport, results: list[Any]) 
         properties_of,
     )
 
-    item.user_properties.extend(properties_of(results))  # reports of later phases have them
+    if item.config.getoption("xmlpath", None):  # what a test did not ask for is scored for a file
+        item.user_properties.extend(properties_of(results))  # reports of later phases have them
     if report.failed:
         item.config.stash[_FAILED].extend(each.trajectory_id for each in results)
         if text := evidence_of(results):

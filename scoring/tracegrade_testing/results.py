@@ -1,8 +1,8 @@
 """Results of scored runs, as tests read them: scores, calls, reasons, and the run as text."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple, overload
+from collections.abc import Sequence
+from typing import Any, Final, overload
 
 from duckdb import DuckDBPyConnection
 
@@ -15,44 +15,12 @@ from tracegrade_scoring.timeline.read import read_timeline
 from tracegrade_scoring.timeline.texts import render_terminal
 from tracegrade_testing.errors import NotScored, SeveralRuns
 from tracegrade_testing.first_wrong_step import first_wrong_step
+from tracegrade_testing.scored_runs import Calls, RunFacts, ScoredRuns
 
 IN_MEMORY: Final = "this test"
 """Name of the lake, for readers."""
 
 _WIDTH: Final = 100
-
-
-class RunCall(NamedTuple):
-    """One tool call of a run."""
-
-    tool: str
-    arguments: str | None
-    """Canonical JSON; None if not captured."""
-    status: str | None
-    """ok | error | not_executed | interrupted | unknown."""
-
-
-class Calls(list[str]):
-    """The names of the tools that a run called, in order; equal to any list of these names."""
-
-    def __init__(self, calls: Sequence[RunCall] = ()) -> None:
-        super().__init__(call.tool for call in calls)
-        self.made = tuple(calls)
-        """The calls with their arguments."""
-
-
-class RunFacts(NamedTuple):
-    """One run, as all runs of an engine are read at once."""
-
-    trajectory_id: str
-    trace_id: str
-    agent_name: str | None
-    task_id: str | None
-    scores: dict[str, RunScore]
-    calls: Calls
-    reasons: tuple[RunReason, ...]
-    expected: tuple[str, ...]
-    """The tools that its task expects, in the order of its decision points."""
 
 
 class RunResult:
@@ -61,8 +29,8 @@ class RunResult:
     Each metric is an attribute: `result.tsa` is its value, or raises `NotScored`.
     """
 
-    def __init__(self, con: DuckDBPyConnection, facts: RunFacts, late: int = 0) -> None:
-        self._con = con
+    def __init__(self, scored: ScoredRuns, facts: RunFacts, late: int = 0) -> None:
+        self._scored = scored
         self._facts = facts
         self.late = late
         """Spans that had not ended when the block did, and are left out."""
@@ -82,7 +50,7 @@ class RunResult:
         return found.value
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._facts.scores]
+        return [*super().__dir__(), *self.scores]
 
     def __repr__(self) -> str:
         return f"<RunResult {self.trajectory_id}: {len(self.calls)} calls>"
@@ -90,7 +58,7 @@ class RunResult:
     @property
     def engine(self) -> DuckDBPyConnection:
         """The tables of the run, as a scored lake has them, for queries of your own."""
-        return self._con
+        return self._scored.engine
 
     @property
     def trajectory_id(self) -> str:
@@ -100,7 +68,7 @@ class RunResult:
     @property
     def task(self) -> str | None:
         """The task that the run was scored by."""
-        return self._facts.task_id
+        return self._scored.task(self._facts)
 
     @property
     def agent(self) -> str | None:
@@ -115,12 +83,12 @@ class RunResult:
     @property
     def expected(self) -> tuple[str, ...]:
         """The tools that its task expects, one for each decision point."""
-        return self._facts.expected
+        return self._scored.expected[self.trajectory_id]
 
     @property
     def reasons(self) -> tuple[RunReason, ...]:
         """Everything that went wrong, the most direct reason first."""
-        return self._facts.reasons
+        return self._scored.reasons[self.trajectory_id]
 
     @property
     def issues(self) -> tuple[str, ...]:
@@ -130,7 +98,7 @@ class RunResult:
     @property
     def scores(self) -> dict[str, RunScore]:
         """Every score of the run by metric, also without a value."""
-        return dict(self._facts.scores)
+        return dict(self._scored.scores[self.trajectory_id])
 
     @property
     def runs(self) -> tuple["RunResult", ...]:
@@ -143,9 +111,9 @@ class RunResult:
         Raises:
             AttributeError: There is no such metric.
         """
-        found = self._facts.scores.get(metric)
+        found = self._scored.score(self._facts, metric)
         if found is None:
-            known = sorted({*METRICS, *self._facts.scores})
+            known = sorted({*METRICS, *self.scores})
             hint = did_you_mean(metric, known) or "`tracegrade metrics list` names all"
             msg = f"a run has no metric '{metric}'; {hint}"
             raise AttributeError(msg)
@@ -153,7 +121,7 @@ class RunResult:
 
     def read(self) -> Timeline:
         """Return the run with everything that is known of its steps."""
-        return read_timeline(self._con, IN_MEMORY, self.trajectory_id)
+        return read_timeline(self.engine, IN_MEMORY, self.trajectory_id)
 
     def explain(self) -> str:
         """Return the first wrong step: what was called, what was expected; '' if none is wrong."""
@@ -226,70 +194,3 @@ class ResultSet(Sequence[RunResult]):
 def _attempts(successes: Sequence[float | None]) -> Attempts:
     known = [each for each in successes if each is not None]
     return Attempts(len(known), sum(each == 1 for each in known), len(successes) - len(known))
-
-
-_RUNS: Final = """
-  SELECT trajectory_id, trace_id, agent_name, task_id
-  FROM trajectories
-  WHERE parent_trajectory_id IS NULL AND is_fragment IS NOT TRUE
-  ORDER BY start_time, trajectory_id
-"""
-
-_CALLS: Final = """
-  SELECT trajectory_id, coalesce(tool_name, ''), arguments, status
-  FROM steps
-  WHERE kind = 'tool_call'
-  ORDER BY trajectory_id, step_index
-"""
-
-_SCORES: Final = f"SELECT trajectory_id, {', '.join(RunScore._fields)}, task_id FROM scores"
-
-_REASONS: Final = f"""
-  SELECT trajectory_id, {", ".join(RunReason._fields)}
-  FROM run_reasons
-  ORDER BY trajectory_id, rank_in_run
-"""
-
-_EXPECTED: Final = """
-  SELECT trajectory_id, expected_tool
-  FROM decisions
-  WHERE expected_tool IS NOT NULL
-  ORDER BY trajectory_id, decision_index
-"""
-
-
-def read_runs(con: DuckDBPyConnection) -> Iterator[RunFacts]:
-    """Yield every run of an engine, as `score_in_memory` returns it, without sub-agents' runs."""
-    scores, tasks = _scores(con)
-    calls, reasons, expected = (_by_run(con, query) for query in (_CALLS, _REASONS, _EXPECTED))
-    for trajectory_id, trace_id, agent_name, task_id in con.sql(_RUNS).fetchall():
-        yield RunFacts(
-            trajectory_id,
-            trace_id,
-            agent_name,
-            tasks.get(trajectory_id) or task_id,
-            scores[trajectory_id],
-            Calls([RunCall(*row) for row in calls[trajectory_id]]),
-            tuple(RunReason(*row) for row in reasons[trajectory_id]),
-            tuple(tool for (tool,) in expected[trajectory_id]),
-        )
-
-
-def _scores(
-    con: DuckDBPyConnection,
-) -> tuple[defaultdict[str, dict[str, RunScore]], dict[str, str | None]]:
-    """Return the scores of each run by metric, and the task that it was scored by."""
-    scores: defaultdict[str, dict[str, RunScore]] = defaultdict(dict)
-    tasks: dict[str, str | None] = {}
-    for trajectory_id, *row, task_id in con.sql(_SCORES).fetchall():
-        score = RunScore(*row)
-        scores[trajectory_id][score.metric] = score
-        tasks[trajectory_id] = task_id
-    return scores, tasks
-
-
-def _by_run(con: DuckDBPyConnection, query: str) -> defaultdict[str, list[Sequence[Any]]]:
-    found: defaultdict[str, list[Sequence[Any]]] = defaultdict(list)
-    for trajectory_id, *row in con.sql(query).fetchall():
-        found[trajectory_id].append(row)
-    return found

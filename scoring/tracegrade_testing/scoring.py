@@ -5,10 +5,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
-from duckdb import DuckDBPyConnection
-
 from tracegrade.suggestions import did_you_mean
-from tracegrade_scoring.job.in_memory import score_in_memory
+from tracegrade_scoring.job.in_memory import score_when_asked
 from tracegrade_scoring.metric_definition import OwnMetric
 from tracegrade_scoring.own_metrics.in_force import metrics_of_folder
 from tracegrade_scoring.rendering import words
@@ -20,7 +18,8 @@ from tracegrade_testing.errors import NothingCaptured, UnknownTask
 from tracegrade_testing.recent import notes
 from tracegrade_testing.recording import Captured
 from tracegrade_testing.requests import CaptureRequests, DeclaredRun, raw_rows, requests_of
-from tracegrade_testing.results import ResultSet, RunFacts, RunResult, read_runs
+from tracegrade_testing.results import ResultSet, RunResult
+from tracegrade_testing.scored_runs import RunFacts, ScoredRuns
 
 __all__ = ["score", "trials"]
 
@@ -36,12 +35,11 @@ Stamps: TypeAlias = tuple[tuple[str, int], ...]
 class ScoredCaptures(NamedTuple):
     """Captures that were scored together."""
 
-    con: DuckDBPyConnection
-    runs: Sequence[RunFacts]
+    scored: ScoredRuns
 
     def of(self, requests: CaptureRequests) -> list[RunFacts]:
         """Return the runs of one capture."""
-        return [run for run in self.runs if run.trace_id in requests.trace_ids]
+        return [run for run in self.scored.runs if run.trace_id in requests.trace_ids]
 
     def results(self, requests: CaptureRequests, captured: Captured) -> list[RunResult]:
         """Return the results of one capture.
@@ -52,7 +50,7 @@ class ScoredCaptures(NamedTuple):
         found = self.of(requests)
         if not found:
             raise NothingCaptured(nothing_in(captured))
-        return [RunResult(self.con, facts, captured.late) for facts in found]
+        return [RunResult(self.scored, facts, captured.late) for facts in found]
 
 
 def score(
@@ -127,8 +125,7 @@ def score_captures(
     """Return the scores of captures, all in one bucket: it costs as much for one as for many."""
     for requests in captures:
         notes.add_capture(requests, specification)
-    con = score_in_memory(*raw_rows(captures), specification)
-    return ScoredCaptures(con, tuple(read_runs(con)))
+    return ScoredCaptures(ScoredRuns(score_when_asked(*raw_rows(captures), specification)))
 
 
 def specification_of(

@@ -21,8 +21,9 @@ def properties_of(results: Sequence["RunResult"]) -> Iterator[tuple[str, str]]:
     """Yield the main metrics with a value; of several runs each has its number in the name."""
     for number, result in enumerate(results, start=1):
         suffix = f"[{number}]" if len(results) > 1 else ""
+        scores = result.scores
         for metric in MAIN:
-            value = result.score(metric).value
+            value = scores[metric].value
             if value is not None:
                 yield metric + suffix, f"{value:.12g}"
 

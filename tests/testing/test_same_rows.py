@@ -1,5 +1,6 @@
 """Spans that are scored in memory give the rows that a lake has after `import` and `score`."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -13,12 +14,18 @@ from tracegrade_collector.encoding.otlp import Encoding, Signal, decode
 from tracegrade_collector.importing.importer import import_files
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
-from tracegrade_scoring.job.in_memory import score_in_memory
+from tracegrade_scoring.job.asked_scores import AskedScores
+from tracegrade_scoring.job.in_memory import score_when_asked
 from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.layer import SCORES
+from tracegrade_scoring.metrics import METRICS
+from tracegrade_scoring.schema import DECISIONS, RUN_REASONS
 from tracegrade_scoring.tasks import Specification, load
 from tracegrade_scoring.tasks.stored import NO_TASKS
+from tracegrade_scoring.timeline.model import RunScore
 from tracegrade_testing.requests import CaptureRequests, raw_rows
+
+COLUMNS = ("trajectory_id", *RunScore._fields, "task_id")
 
 COMPARED = ("scores", "verdicts", *(name for name in TABLES if name != "release_scores"))
 """Sums over runs are of a lake alone."""
@@ -37,6 +44,14 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
 def raw() -> tuple[pa.Table, pa.Table]:
     """Return the rows of all captures, as they are scored in memory."""
     return raw_rows(map(requests, captures()))
+
+
+def metrics_alone(
+    built: duckdb.DuckDBPyConnection, specification: Specification
+) -> Iterator[list[tuple[object, ...]]]:
+    """Yield the scores of each scorer, without anything that the other ones make."""
+    for metric in {each.relation: each.name for each in METRICS.values()}.values():
+        yield AskedScores(built, specification).of_metric(metric, COLUMNS)
 
 
 def rows(con: duckdb.DuckDBPyConnection, name: str) -> list[tuple[object, ...]]:
@@ -72,9 +87,30 @@ def test_every_capture_has_the_rows_of_a_lake(
     """All dialects, bit for bit: steps, runs, verdicts, scores, evidence and reasons."""
     specification = task_for_all(tmp_path) if specified else NO_TASKS
     score(lake, specification)
+    asked = score_when_asked(*raw, specification)
+    alone = {row for each in metrics_alone(asked.built, specification) for row in each}
 
-    with connect(lake, layers=(SCORES,)) as con, score_in_memory(*raw, specification) as found:
+    with connect(lake, layers=(SCORES,)) as con, asked.whole as found:
         assert len(captures()) > 50
         for name in COMPARED:
             assert rows(found, name) == rows(con, name), name
-        assert rows(con, "scores")
+        assert alone == {*con.execute(f"SELECT {', '.join(COLUMNS)} FROM scores").fetchall()}
+        assert alone
+
+
+def test_parts_of_a_scoring_are_those_of_the_whole(
+    raw: tuple[pa.Table, pa.Table], tmp_path: Path
+) -> None:
+    """Evidence and metrics that are asked for one after another are what scoring at once makes."""
+    asked = score_when_asked(*raw, task_for_all(tmp_path))
+    parts = [asked.of_metric("tsa", COLUMNS), asked.of_metric("success", COLUMNS)]
+    evidence = {table: asked.evidence(table) for table in (RUN_REASONS, DECISIONS)}
+    again = asked.of_metric("tsa", COLUMNS)
+
+    with asked.whole as found:
+        scores = {*found.execute(f"SELECT {', '.join(COLUMNS)} FROM scores").fetchall()}
+        assert scores.issuperset(row for part in parts for row in part)
+        assert {*again} == {*parts[0]}
+        for table, part in evidence.items():
+            whole = found.table(table.name).to_arrow_table().select(part.column_names)
+            assert sorted(map(str, part.to_pylist())) == sorted(map(str, whole.to_pylist()))

@@ -7,7 +7,7 @@ a view live as long as the view.
 
 import importlib
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -40,6 +40,8 @@ class Order(NamedTuple):
     relations: tuple[AnyRelation, ...]
     dropped: tuple[tuple[str, ...], ...]
     """For each of them, the relations without a later reader."""
+    sources: Mapping[AnyRelation, Sequence[AnyRelation]]
+    """What has to be made before each of them."""
 
     @property
     def remaining(self) -> frozenset[str]:
@@ -47,6 +49,17 @@ class Order(NamedTuple):
         made = {name for relation in self.relations for name in relation.makes}
         taken = {relation.takes for relation in self.relations}
         return frozenset(made.difference(*self.dropped) - taken)
+
+    def needed(self, targets: Collection[str]) -> list[AnyRelation]:
+        """Return those of the relations that some targets need, in the order of all."""
+        found: set[AnyRelation] = set()
+        left = [each for each in self.relations if not frozenset(targets).isdisjoint(each.makes)]
+        while left:
+            relation = left.pop()
+            if relation not in found:
+                found.add(relation)
+                left.extend(self.sources[relation])
+        return [relation for relation in self.relations if relation in found]
 
 
 class RelationPlan:
@@ -181,9 +194,19 @@ class RelationPlan:
         Raises:
             GraphBroken: Nothing makes what something reads, or relations need each other.
         """
-        run = Run(con, self, options or {}, context, self._types)
+        run = self.start(con, options=options, context=context)
         run.make_all(targets, given)
         return run
+
+    def start(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        *,
+        options: Mapping[str, object] | None = None,
+        context: Any = None,
+    ) -> Run:
+        """Return a run that has made nothing yet; arguments as in `run`."""
+        return Run(con, self, options or {}, context, self._types)
 
     def order(
         self,
@@ -269,7 +292,7 @@ class _Ordering:
         self._put_takers_last()
         for name in sorted(self._targets - self._given):
             self._visit(self._makers[name])
-        return Order(tuple(self._found), tuple(map(tuple, self._dropped())))
+        return Order(tuple(self._found), tuple(map(tuple, self._dropped())), self._sources)
 
     def _collect(self, name: str, reader: str) -> AnyRelation | None:
         """Find what makes a name, and all that this needs."""

@@ -21,7 +21,7 @@ from tracegrade_queries.engine.statements import run as run_statements
 from tracegrade_queries.graph.relation import AnyRelation, MacroFile
 
 if TYPE_CHECKING:
-    from tracegrade_queries.graph.plan import RelationPlan
+    from tracegrade_queries.graph.plan import Order, RelationPlan
 
 PROFILE: Final = "TRACEGRADE_PROFILE"
 """The environment variable that names the file which profiles are added to."""
@@ -80,6 +80,8 @@ class Run:
         self._views: dict[str, Collection[str]] = {}
         """By name, the relations that are dropped with it."""
         self._macros: set[MacroFile] = set()
+        self._parts: set[AnyRelation] = set()
+        """What `make_part` has made."""
 
     def table(self, name: str) -> pa.Table:
         """Return the rows of a relation that was made."""
@@ -105,6 +107,18 @@ class Run:
         for name in targets:
             self._create(name)
         return order.remaining
+
+    def make_part(self, order: "Order", targets: Collection[str]) -> None:
+        """Make those relations of an order that targets need, and keep all.
+
+        What an earlier part made is not made again, so that all parts cost as much as the whole.
+        """
+        for relation in order.needed(targets):
+            if relation not in self._parts:
+                self._make(relation)
+                self._parts.add(relation)
+        for name in targets:
+            self._create(name)
 
     def show(self, name: str, rows: str, sources: Collection[str]) -> None:
         """Make a view; the relations that it reads are dropped when it is."""

@@ -5,11 +5,11 @@ files, commits, locks and notes. The relations are the same, so the rows are the
 count as complete, like those of an import.
 
 Makes:
-    bucket_traces: the traces, for the build and for the scorers
+    bucket_traces: the traces, for the build
     watermarks: none, since nothing was built before
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 import duckdb
@@ -30,21 +30,15 @@ from tracegrade_queries.engine.connection import (
     create_layer_views,
 )
 from tracegrade_queries.engine.layers import BUILT
-from tracegrade_queries.engine.relations import given, make_table, put
+from tracegrade_queries.engine.relations import make_table, put
 from tracegrade_queries.engine.sql import QUERIES
-from tracegrade_queries.engine.staged import typed
 from tracegrade_queries.schema import STEPS
-from tracegrade_scoring.job.bucket_rows import divide, steps_read, take_bucket
-from tracegrade_scoring.job.discovery import find_traces
-from tracegrade_scoring.job.score_bucket import STAGED, score_traces
+from tracegrade_scoring.job.asked_scores import AskedScores
+from tracegrade_scoring.job.held_tables import hold
 from tracegrade_scoring.layer import SCORES
-from tracegrade_scoring.metric_definition import METRIC_DEFINITIONS
-from tracegrade_scoring.own_metrics.stored import definition_rows
 from tracegrade_scoring.schema import (
-    CUSTOM_SCORES,
     RELEASE_SCORES,
     SCORE_SUMS,
-    TRAJECTORY_SCORES,
 )
 from tracegrade_scoring.statistics.release import release_scores
 from tracegrade_scoring.statistics.sums import add_scores, read_scores, total_sums
@@ -53,8 +47,7 @@ from tracegrade_scoring.tasks import Specification
 ONE_THREAD: Final = Limits(threads=1)
 """Small tables: more threads cost more than they save."""
 
-_ONE_BUCKET: Final = 2**62
-"""More steps than any traces have."""
+_TARGETS: Final = ("built_steps", "built_agents", "built_trajectories", "evaluations")
 
 _BUILT_TRACES: Final = """
   SELECT trace_id, first_date AS date, first_ns, last_ns AS received_ns, records, imported
@@ -82,19 +75,27 @@ def score_in_memory(
         prices: Prices of models; None: the built-in list.
         limits: Limits of the engine. It never spills, so all rows must fit into memory.
     """
+    return score_when_asked(spans, logs, specification, prices=prices, limits=limits).whole
+
+
+def score_when_asked(
+    spans: pa.Table,
+    logs: pa.Table,
+    specification: Specification,
+    *,
+    prices: Prices | None = None,
+    limits: Limits = ONE_THREAD,
+) -> AskedScores:
+    """Return scores that are made once they are asked for; arguments as of `score_in_memory`."""
     con = connect_in_memory(limits)
-    _hold(con, {RAW_SPANS: spans, RAW_LOGS: logs})
+    hold(con, {RAW_SPANS: spans, RAW_LOGS: logs})
     for name, raw in DEDUPLICATED.items():
         con.execute(f"CREATE VIEW {name} AS SELECT * FROM {raw} WHERE NOT resent")
     with con.cursor() as build:
         known = price_list().in_force().prices if prices is None else prices
-        _hold(con, _built(build, known))
+        hold(con, _built(build, known))
     con.execute(f"CREATE VIEW {COUNTED} AS {QUERIES.unordered(COUNTED)}")
-    _hold(con, _scored(con, specification))
-    definitions = [*definition_rows(specification.metrics)]
-    _hold(con, {METRIC_DEFINITIONS: _rows_of(METRIC_DEFINITIONS, definitions)})
-    create_layer_views(con, (BUILT, SCORES))
-    return con
+    return AskedScores(con, specification)
 
 
 def add_release_scores(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
@@ -109,7 +110,7 @@ def add_release_scores(con: duckdb.DuckDBPyConnection, specification: Specificat
     total_sums(con)
     sums = con.table("current_sums").to_arrow_table()
     releases = release_scores(con, metrics=specification.metrics)
-    _hold(con, {SCORE_SUMS: sums, RELEASE_SCORES: releases})
+    hold(con, {SCORE_SUMS: sums, RELEASE_SCORES: releases})
 
 
 def connect_rows(
@@ -122,21 +123,10 @@ def connect_rows(
         limits: Limits of the engine.
     """
     con = connect_in_memory(limits)
-    _hold(con, tables)
+    hold(con, tables)
     con.execute(f"CREATE VIEW {COUNTED} AS {QUERIES.unordered(COUNTED)}")
     create_layer_views(con, (BUILT, SCORES))
     return con
-
-
-def _hold(con: duckdb.DuckDBPyConnection, tables: Mapping[Table, pa.Table]) -> None:
-    """Make these the tables of the engine, which all of its cursors read."""
-    for table, rows in tables.items():
-        with given(con, "_incoming", typed(table, rows)):
-            con.execute(f"CREATE TABLE {table.name} AS FROM _incoming")
-
-
-def _rows_of(table: Table, rows: Iterable[Mapping[str, object]]) -> pa.Table:
-    return pa.Table.from_pylist([dict(row) for row in rows], table.arrow())
 
 
 def _built(con: duckdb.DuckDBPyConnection, prices: Prices) -> dict[Table, pa.Table]:
@@ -144,7 +134,7 @@ def _built(con: duckdb.DuckDBPyConnection, prices: Prices) -> dict[Table, pa.Tab
     put(con, "watermarks", watermark_rows({}))
     make_table(con, "trace_receipts", QUERIES.text("trace_receipts"))
     make_table(con, "bucket_traces", _BUILT_TRACES)
-    split_into_steps(con)
+    split_into_steps(con, _TARGETS)
     label_built_runs(con, None)
     create_prices(con, prices)
     return {
@@ -152,18 +142,3 @@ def _built(con: duckdb.DuckDBPyConnection, prices: Prices) -> dict[Table, pa.Tab
         **{table: costed_rows(con, table) for table in COSTED},
         VERDICTS: distinct_rows(con.table("evaluations").to_arrow_table().to_pylist()),
     }
-
-
-def _scored(con: duckdb.DuckDBPyConnection, specification: Specification) -> dict[Table, pa.Table]:
-    """Return the rows of the score tables; none if there is no run."""
-    with con.cursor() as found:
-        for table in (TRAJECTORY_SCORES, CUSTOM_SCORES):
-            put(found, table.name, table.arrow().empty_table())
-        find_traces(found, specification, now_ns=_ONE_BUCKET)
-        buckets = list(divide(found, _ONE_BUCKET))
-    if not buckets:
-        return {table: table.arrow().empty_table() for table in STAGED}
-    with con.cursor() as scores:
-        put(scores, "bucket_traces", buckets[0])
-        take_bucket(scores, steps_read(specification))
-        return score_traces(scores, specification)

@@ -44,7 +44,7 @@ STAGED: Final = (
 )
 """The tables that each bucket adds rows to."""
 
-_EVIDENCE: Final = {
+EVIDENCE: Final = {
     DECISIONS: "decision_rows",
     SUB_GOALS: "sub_goal_rows",
     FAILURES: "failure_rows",
@@ -60,7 +60,7 @@ GIVEN: Final = frozenset(
 """The tables that `take_bucket` leaves; all other tables derive from them."""
 
 WANTED: Final = frozenset(
-    {*SCORERS, *_EVIDENCE.values(), "scored_trajectories"}
+    {*SCORERS, *EVIDENCE.values(), "scored_trajectories"}
     | {"ambiguous_calls", "attempts", "calls", "steps"}
 )
 """The relations that are written and counted; the last four are counted."""
@@ -135,9 +135,30 @@ def score_traces(
         con: Holds `bucket_traces`, and the bucket's rows as `take_bucket` leaves them.
         specification: Tasks and tools to score against.
     """
-    options = {**hashes(specification), "compat": specification.tool_correctness.compat}
-    targets = WANTED | relations_wanted(specification.metrics)
-    RELATIONS.run(con, targets, GIVEN, options=options, context=specification)
+    options = options_of(specification)
+    RELATIONS.run(con, targets_of(specification), GIVEN, options=options, context=specification)
+    return new_rows(con, specification)
+
+
+def targets_of(specification: Specification) -> frozenset[str]:
+    """Return the relations that the rows of all tables are read from."""
+    return WANTED | relations_wanted(specification.metrics)
+
+
+def options_of(specification: Specification) -> dict[str, object]:
+    """Return the options that the relations of a bucket are made with."""
+    return {**hashes(specification), "compat": specification.tool_correctness.compat}
+
+
+def new_rows(
+    con: duckdb.DuckDBPyConnection, specification: Specification
+) -> dict[Table, pa.Table]:
+    """Return what `score_traces` does, from relations that are made already.
+
+    Args:
+        con: Holds those that `targets_of` names.
+        specification: What they were made with.
+    """
     own = own_scores(con, specification.metrics)
     faults = [
         (name, scores.failure, scores.unmatched)
@@ -157,14 +178,16 @@ def _new_rows(
     con: duckdb.DuckDBPyConnection, own: Mapping[str, OwnScores], specification: Specification
 ) -> dict[Table, pa.Table]:
     """Return the rows of the score tables, from what the scorers and own metrics made."""
-    rows = {
-        table: con.sql(_described(table, found)).to_arrow_table().cast(table.arrow())
-        for table, found in _EVIDENCE.items()
-    }
+    rows = {table: evidence_rows(con, table) for table in EVIDENCE}
     scores = score_table(con, own)
     rows[CUSTOM_SCORES] = custom_rows(scores, own, specification.metrics)
     rows[TRAJECTORY_SCORES] = scores
     return rows
+
+
+def evidence_rows(con: duckdb.DuckDBPyConnection, table: Table) -> pa.Table:
+    """Return the rows of a table of `EVIDENCE`, whose relation and `scored_trajectories` exist."""
+    return con.sql(_described(table, EVIDENCE[table])).to_arrow_table().cast(table.arrow())
 
 
 def hashes(specification: Specification) -> dict[str, str]:

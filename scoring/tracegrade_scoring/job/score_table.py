@@ -57,6 +57,16 @@ def score_table(
     Raises:
         KeyError: A scorer left out an attempt.
     """
+    rows = scores_by(con, SCORERS, own)
+    return rows.select([*TRAJECTORY_SCORES.arrow().names, *own])
+
+
+def scores_by(
+    con: duckdb.DuckDBPyConnection,
+    scorers: Sequence[str],
+    own: Mapping[str, OwnScores] = MappingProxyType({}),
+) -> pa.Table:
+    """Return what `score_table` does, with the metrics of some scorers alone, in any order."""
     known = con.sql(
         "FROM scored_trajectories INNER JOIN trajectory_ids USING (trajectory_id) "
         "ORDER BY date, trajectory_id"
@@ -64,11 +74,11 @@ def score_table(
     columns = {name: known[name] for name in known.column_names}
     columns["trajectory_id"] = known["id"]
     columns["scorer_version"] = pa.repeat(SCORER_VERSION, len(known))
-    for scorer in SCORERS:
+    for scorer in scorers:
         columns |= _scores(scorer, con.table(scorer).to_arrow_table(), known)
     for name, own_scores in own.items():
         columns |= _scores(name, own_scores.scores.rename_columns(["trajectory_ids", name]), known)
-    return pa.table({name: columns[name] for name in (*TRAJECTORY_SCORES.arrow().names, *own)})
+    return pa.table(columns)
 
 
 def _scores(scorer: str, rows: pa.Table, known: pa.Table) -> dict[str, pa.DictionaryArray]:
