@@ -5,7 +5,7 @@ for few metrics. Each relation is made once, so asking for everything costs as m
 once, and the rows are the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -15,11 +15,10 @@ import pyarrow as pa
 from tracegrade_lake import Table
 from tracegrade_queries.engine.connection import create_layer_views
 from tracegrade_queries.engine.layers import BUILT
-from tracegrade_queries.engine.relations import make_view, put
-from tracegrade_queries.engine.staged import in_full
+from tracegrade_queries.engine.relations import given, make_view, put
+from tracegrade_queries.engine.staged import in_full, typed
 from tracegrade_scoring.job.bucket_rows import divide, steps_read, take_bucket
 from tracegrade_scoring.job.discovery import find_traces
-from tracegrade_scoring.job.held_tables import hold
 from tracegrade_scoring.job.score_bucket import (
     EVIDENCE,
     GIVEN,
@@ -137,3 +136,10 @@ class AskedScores:
         if not buckets:
             return None
         return _Bucket(self.built.cursor(), buckets[0], self._specification)
+
+
+def hold(con: duckdb.DuckDBPyConnection, tables: Mapping[Table, pa.Table]) -> None:
+    """Make these the tables of the engine, which all of its cursors read."""
+    for table, rows in tables.items():
+        with given(con, "_incoming", typed(table, rows)):
+            con.execute(f"CREATE TABLE {table.name} AS FROM _incoming")

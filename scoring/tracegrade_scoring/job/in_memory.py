@@ -33,8 +33,7 @@ from tracegrade_queries.engine.layers import BUILT
 from tracegrade_queries.engine.relations import make_table, put
 from tracegrade_queries.engine.sql import QUERIES
 from tracegrade_queries.schema import STEPS
-from tracegrade_scoring.job.asked_scores import AskedScores
-from tracegrade_scoring.job.held_tables import hold
+from tracegrade_scoring.job.asked_scores import AskedScores, hold
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.schema import (
     RELEASE_SCORES,
