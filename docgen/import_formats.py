@@ -11,7 +11,7 @@ from tracegrade_collector.importing.known_formats import FORMATS, ImportFormat
 
 def pages() -> Mapping[str, str]:
     """Return the page by its path below `docs/`."""
-    sections = (f"## {each.name}\n\n{prose(_module(each).__doc__ or '')}" for each in FORMATS)
+    sections = (f"## {each.name}\n\n{prose(description(each.name))}" for each in FORMATS)
     text = page(
         "Import formats",
         "`tracegrade import FILE --lake LAKE` finds the format of each file by its content: the "
@@ -24,6 +24,12 @@ def pages() -> Mapping[str, str]:
         *sections,
     )
     return {"reference/import-formats.md": text}
+
+
+def description(name: str) -> str:
+    """Return the description of a format: the docstring of the module that reads it."""
+    [found] = [each for each in FORMATS if each.name == name]
+    return _module(found).__doc__ or ""
 
 
 def _names() -> str:

@@ -2,6 +2,9 @@
 
 A file is an answer (`{"data": [trace, …]}`), traces, or spans as storage keeps them, one a line.
 Ids, times (microseconds), tags, logs, references and processes are kept.
+
+The form is that of https://github.com/jaegertracing/jaeger (`internal/uimodel`, a403f4b),
+compared in December 2026.
 """
 
 from collections import Counter

@@ -7,6 +7,9 @@ GenAI conventions.
 
 An observation whose parent was never sent to Langfuse is a root: one with
 `isRootObservation` (since July 2026), or whose parent its trace lacks.
+
+The form is that of https://github.com/langfuse/langfuse (`observations-v2.yml` of its interface,
+5752e54), compared in December 2026.
 """
 
 import re

@@ -8,6 +8,9 @@ A run becomes an `invoke_agent` span, a `chat` span for each message of the mode
 An `error` next to an empty result is that result, and the call failed. A run that changed
 replaces its earlier state. Runs that name neither agent nor release are counted, because nothing
 separates their releases.
+
+Messages have the forms of the clients of OpenAI (3.54.0) and Anthropic (2.12.0), of Google,
+Bedrock and LangChain, as of November 2026.
 """
 
 import json

@@ -3,6 +3,9 @@
 It is OTLP under other names: `batches` (or `trace`) for `resourceSpans`, in old files
 `instrumentationLibrarySpans` for `scopeSpans`. Ids are in base64 or hex, enums are names or
 numbers.
+
+The form is that of https://github.com/grafana/tempo (`pkg/tempopb/tempo.proto`, 01b1150),
+compared in December 2026.
 """
 
 import json

@@ -23,10 +23,11 @@ def raw_counts(path: Path) -> RunCounts:
         runs=1,
         calls=len(calls),
         failed_calls=sum(map(_failed, calls)),
-        answers=sum(message["info"].get("finish") == "stop" for message in by_model),
+        # One that the limit of its length has cut is an answer, too.
+        answers=sum(message["info"].get("finish") in {"stop", "length"} for message in by_model),
         input_tokens=sum(each["input"] for each in ends) + cached,
         output_tokens=sum(each["output"] + each["reasoning"] for each in ends),
-        thoughts=sum(part["type"] == "reasoning" for part in parts),
+        thoughts=sum(part["type"] == "reasoning" and bool(part["text"].strip()) for part in parts),
     )
 
 
