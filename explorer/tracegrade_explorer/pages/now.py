@@ -40,8 +40,12 @@ SIGNS: Final = {
     "failed_calls": "a tool call failed",
     "unfinished": "no end has come: still running, or cut off",
     "loop_trap": "looped",
+    "tool_hallucination": "called a tool that was not offered, or against its schema",
+    "premature_commitment": "acted or answered too early",
+    "cascading_error": "an error led to others",
+    "goal_drift": "drifted from its task",
 }
-"""In words; a failure mode has its own name."""
+"""In words."""
 
 
 def former_overview(request: PageRequest) -> PageResponse:
