@@ -2,9 +2,9 @@
 --
 -- MCP's conventions are part of them: if a tool call has only a method name, the tool's name may
 -- be known only from the span's name. Attributes that clients add under names of their own
--- (Anthropic's, Strands', Semantic Kernel's) are read here too. LangChain4j counts tokens under
--- plain names. Koog hides content behind a placeholder unless it is asked for, and tells a plan on
--- a span of its own.
+-- (Anthropic's, Strands', Semantic Kernel's, Axiom's, Sentry's, Latitude's, Rig's) are read here
+-- too. LangChain4j counts tokens under plain names. Koog hides content behind a placeholder unless
+-- it is asked for, and tells a plan on a span of its own.
 --
 -- Rank:
 --   60
@@ -262,11 +262,13 @@ SELECT
   OR details_error_type IS NOT NULL
   OR coalesce(is_marked_failed(attributes['gen_ai.tool.call.result']), FALSE)
   OR coalesce(attributes['gen_ai.tool.call.result.is_error'] = 'true', FALSE)
+  OR coalesce(attributes['gen_ai.tool.call.outcome'] = 'error', FALSE)
   OR coalesce(
     coalesce(attributes['gen_ai.tool.status'], attributes['tool.status']) = 'error', FALSE
   )
     AS failed,
-  coalesce(attributes['error.type'], details_error_type) AS error_type,
+  coalesce(attributes['error.type'], details_error_type, attributes['gen_ai.tool.error.type'])
+    AS error_type,
   error_message,
   -- Micrometer writes `none` for a value that is not known.
   coalesce(

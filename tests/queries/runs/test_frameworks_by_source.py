@@ -233,3 +233,28 @@ def test_nodes_of_a_dify_workflow_are_calls() -> Scene:
 
     assert story(lake) == [STORY[0], 'observation {"text": "22C", "files": []}', STORY[2]]
     assert [list(row.values()) for row in rows(lake, RUN)] == [[None, None, QUESTION, ANSWER, 50]]
+
+
+# Rig 0.42: crates/rig-agent/src/agent/runner.rs.
+
+
+@built_together
+def test_tool_of_rig_that_failed_says_so_in_its_outcome() -> Scene:
+    """The span itself has no status."""
+    root = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "helper"}
+    failed = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "w",
+        "gen_ai.tool.call.id": "c1",
+        "gen_ai.tool.call.arguments": ARGUMENTS,
+        "gen_ai.tool.call.outcome": "error",
+        "gen_ai.tool.error.type": "other",
+    }
+    succeeded = failed | {"gen_ai.tool.call.id": "c2", "gen_ai.tool.call.outcome": "success"}
+    lake = yield [
+        written(1, None, "invoke_agent", 0, 99, attributes=root),
+        written(2, 1, "execute_tool", 20, 3, attributes=failed),
+        written(3, 1, "execute_tool", 30, 3, attributes=succeeded),
+    ]
+
+    assert story(lake) == ['tool_call w {"city":"Paris"} error', 'tool_call w {"city":"Paris"} ok']
