@@ -10,7 +10,7 @@ from duckdb import DuckDBPyConnection
 
 from tracegrade_lake import Lake
 from tracegrade_queries.dimensions.stored import stored_mapping
-from tracegrade_queries.engine.connection import connect, open_lake
+from tracegrade_queries.engine.connection import connect_whole, open_lake
 from tracegrade_scoring.compare.attempts import KNOWN_ALONE, AttemptCounting, DeclaredTask
 from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE, ShipRule
 from tracegrade_scoring.compare.fail_on_rules import IssueRule, Rule
@@ -115,7 +115,8 @@ def opened_comparison(
         selection = selection._replace(
             counting=selection.counting._replace(declared=tuple(declared_tasks(lake)))
         )
-    with connect(lake, layers=(SCORES,)) as con:
+    con, pinned = connect_whole(lake, (SCORES,))
+    with con:
         note_unreadable(con, note)
         with compared(con, sides):
             found = read_comparisons(
@@ -124,6 +125,7 @@ def opened_comparison(
                 *selection,
                 measured=measured_judges(lake),
                 compared=sides.keys if sides else (),
+                pinned=None if sides else pinned,
             )
         if sides is None and any(isinstance(rule, IssueRule) for rule in rules):
             found = with_issues(found, read_issues(con, stored_marks(lake)))

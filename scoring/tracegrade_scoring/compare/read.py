@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from duckdb import DuckDBPyConnection
 
+from tracegrade_queries.engine.pinned import PinnedLake
 from tracegrade_queries.engine.relations import make_table, only
 from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.compare.attempts import (
@@ -49,9 +50,14 @@ from tracegrade_scoring.compare.model import (
     TaskChange,
 )
 from tracegrade_scoring.compare.paired import TaskPair, difference
-from tracegrade_scoring.compare.sides import LEAST_DIFFERENCE, differing_dimensions
+from tracegrade_scoring.compare.sides import (
+    LEAST_DIFFERENCE,
+    differing_dimensions,
+    nothing_to_compare,
+)
 from tracegrade_scoring.compare.unpaired import Side, unpaired_difference
 from tracegrade_scoring.errors import NothingToCompare
+from tracegrade_scoring.files_of_runs import files_of_runs
 from tracegrade_scoring.metrics import FAILURE_MODES, METRICS, Kind
 from tracegrade_scoring.rendering.measured_modes import adds_nothing
 from tracegrade_scoring.rendering.mixed_definitions import mixed_definitions
@@ -80,6 +86,7 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
     weights: Weights = PRESETS[DEFAULT],
     measured: MeasuredJudges = NO_CALIBRATIONS,
     compared: Collection[str] = (),
+    pinned: PinnedLake | None = None,
 ) -> Comparisons:
     """Return both releases of every agent and run mode that has both.
 
@@ -94,6 +101,7 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
         weights: Weights of the T-Score's axes.
         measured: Measurements of judges.
         compared: Dimensions that define the sides, where these are no releases.
+        pinned: What the connection reads, to leave out other dates; None if it is narrowed.
 
     Raises:
         NothingToCompare: No agent, or not this one, has scored runs of both in one run mode.
@@ -102,8 +110,9 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
     own = own_metrics(read_rows(con, OWN_METRICS))
     means = [name for name, each in {**own, **METRICS}.items() if each.kind is Kind.TASK_MEAN]
     is_paired = all(cohort.is_paired for cohort in cohorts)
-    facts = _facts(con, base, candidate, means, compared, is_paired=is_paired)
     mocked = read_mocked_calls(con, base, candidate)
+    with files_of_runs(con, pinned, _COUNTED):
+        facts = _facts(con, base, candidate, means, compared, is_paired=is_paired)
     found = []
     for cohort in cohorts:
         plain = _comparison(
@@ -133,7 +142,7 @@ def _cohorts_of_both(
     both = [cohort for cohort in cohorts if cohort.base_runs and cohort.candidate_runs]
     both = [cohort for cohort in both if agent in {None, cohort.agent_name}]
     if not both or base == candidate:
-        raise NothingToCompare(_nothing(con, base, candidate, agent))
+        raise NothingToCompare(nothing_to_compare(con, base, candidate, agent))
     return both
 
 
@@ -176,7 +185,8 @@ def _facts(
     }
 
 
-_COMPARED: Final = "trajectory_id IN (SELECT trajectory_id FROM compared_runs WHERE counted)"
+_COUNTED: Final = "compared_runs WHERE counted"
+_COMPARED: Final = f"trajectory_id IN (SELECT trajectory_id FROM {_COUNTED})"
 
 
 def _by_agent(rows: Iterable[ResultRow]) -> Mapping[Agent, list[ResultRow]]:
@@ -184,18 +194,6 @@ def _by_agent(rows: Iterable[ResultRow]) -> Mapping[Agent, list[ResultRow]]:
     for row in rows:
         found[row["agent_name"], row["run_mode"]].append(row)
     return found
-
-
-def _nothing(con: DuckDBPyConnection, base: str, candidate: str, agent: str | None) -> str:
-    if base == candidate:
-        return f"'{base}' is both base and candidate; name two releases"
-    names = con.sql("SELECT DISTINCT release FROM trajectory_scores ORDER BY ALL").fetchall()
-    known = ", ".join(f"'{name}'" for (name,) in names if name is not None) or "none"
-    who = "no agent" if agent is None else f"no agent named '{agent}'"
-    return (
-        f"{who} has scored runs of both '{base}' and '{candidate}' in one run mode; "
-        f"scored releases: {known}"
-    )
 
 
 def _comparison(

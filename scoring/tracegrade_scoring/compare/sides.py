@@ -284,3 +284,18 @@ def _has_runs(con: DuckDBPyConnection, key: str, side: RunSide) -> bool:
     condition = _condition(con, "one", {key: side.names[key]})
     rows = f"SELECT 1 FROM trajectory_scores WHERE {condition} LIMIT 1"
     return bool(con.execute(rows).fetchall())
+
+
+def nothing_to_compare(
+    con: DuckDBPyConnection, base: str, candidate: str, agent: str | None
+) -> str:
+    """Return why no agent has both releases, and which ones there are."""
+    if base == candidate:
+        return f"'{base}' is both base and candidate; name two releases"
+    names = con.sql("SELECT DISTINCT release FROM trajectory_scores ORDER BY ALL").fetchall()
+    known = ", ".join(f"'{name}'" for (name,) in names if name is not None) or "none"
+    who = "no agent" if agent is None else f"no agent named '{agent}'"
+    return (
+        f"{who} has scored runs of both '{base}' and '{candidate}' in one run mode; "
+        f"scored releases: {known}"
+    )

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from duckdb import DuckDBPyConnection
 
+from tracegrade_queries.engine.pinned import PinnedLake
 from tracegrade_scoring.compare.attempts import AttemptCounting
 from tracegrade_scoring.compare.judge_corrections import MeasuredJudges
 from tracegrade_scoring.compare.model import Comparisons
@@ -19,13 +20,14 @@ ReleasePair: TypeAlias = tuple[str, str]
 """The release before, and the newest one."""
 
 
-def newest_compared(
+def newest_compared(  # noqa: PLR0913, PLR0917 - what a reader may choose
     con: DuckDBPyConnection,
     lake: str,
     keys: Sequence[CohortKey],
     counting: AttemptPolicy,
     options: ReportOptions,
     measured: MeasuredJudges,
+    pinned: PinnedLake | None = None,
 ) -> dict[Cohorts, Comparisons]:
     """Return for each agent and run mode its last two releases compared.
 
@@ -39,6 +41,7 @@ def newest_compared(
         counting: The attempts that count.
         options: Level of every interval, and weights of the T-Score.
         measured: Measurements of judges.
+        pinned: As for `read_comparisons`.
     """
     agents: dict[ReleasePair, list[Cohorts]] = defaultdict(list)
     for cohorts, pair in _last_two(keys):
@@ -56,6 +59,7 @@ def newest_compared(
                 counting=attempts,
                 weights=options.weights,
                 measured=measured,
+                pinned=pinned,
             )
         except NothingToCompare:
             continue

@@ -7,38 +7,23 @@ runs or has another level, they are computed again from the sums that the scorin
 """
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Final
 
 from duckdb import DuckDBPyConnection
 
-from tracegrade_queries.engine.connection import part_of_tables
-from tracegrade_queries.engine.pinned import PinnedLake, dated_on
+from tracegrade_queries.engine.pinned import PinnedLake
 from tracegrade_queries.engine.relations import count, make_table, only, put
-from tracegrade_queries.schema import STEPS, TRAJECTORIES
+from tracegrade_scoring.files_of_runs import TABLES_OF_RUNS, files_of_runs
 from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
 from tracegrade_scoring.rendering.rows import read_rows
 from tracegrade_scoring.report.model import Selection
 from tracegrade_scoring.resumed import counted_once
-from tracegrade_scoring.schema import (
-    AMBIGUOUS_CALLS,
-    DECISIONS,
-    FAILED_CALLS,
-    FAILURES,
-    RUN_REASONS,
-    SUB_GOALS,
-    TRAJECTORY_SCORES,
-)
 from tracegrade_scoring.sql import RELATIONS, query
 from tracegrade_scoring.statistics.intervals import LEVEL
 from tracegrade_scoring.statistics.release import release_scores
 from tracegrade_scoring.statistics.sums import add_scores, read_scores, total_sums
 
-_WITH_RUNS: Final = (
-    *(TRAJECTORIES, TRAJECTORY_SCORES, STEPS, DECISIONS, SUB_GOALS, FAILURES),
-    *(FAILED_CALLS, AMBIGUOUS_CALLS, RUN_REASONS),
-)
-"""Every table whose rows are about runs; those of a run have the date of its trajectory."""
 _SCORES_OF_RUNS: Final = (
     *("trajectory_scores", "decisions", "sub_goals", "failures"),
     *("ambiguous_calls", "run_reasons"),
@@ -70,21 +55,11 @@ def in_period(
     make_table(con, "runs_in_period", query("runs_in_period"), period)
     chosen = "trajectory_id IN (SELECT trajectory_id FROM runs_in_period)"
     with (
-        _files_of_period(con, pinned) if pinned else nullcontext(),
-        only(con, [table.name for table in _WITH_RUNS], chosen),
+        files_of_runs(con, pinned, "runs_in_period"),
+        only(con, [table.name for table in TABLES_OF_RUNS], chosen),
         _sums_of(con),
     ):
         yield
-
-
-def _files_of_period(con: DuckDBPyConnection, pinned: PinnedLake) -> AbstractContextManager[None]:
-    """Let the tables of runs hold only the files of the dates that `runs_in_period` have."""
-    found = con.sql(
-        "SELECT DISTINCT date FROM trajectories SEMI JOIN runs_in_period USING (trajectory_id)"
-    )
-    of_period = dated_on(received.isoformat() for (received,) in found.fetchall())
-    part = pinned.only({table.name: of_period for table in _WITH_RUNS})
-    return part_of_tables(con, part, _WITH_RUNS)
 
 
 @contextmanager

@@ -107,7 +107,8 @@ def read_report(  # noqa: PLR0913, PLR0917 - what a reader may choose
         if found and not releases:
             raise NothingToReport(_nothing(found, selection))
         keys = [release.key for release in releases]
-        compared = newest_compared(con, lake, keys, counting, options, measured)
+        whole = None if selection.has_period else pinned
+        compared = newest_compared(con, lake, keys, counting, options, measured, whole)
         own = own_metrics(read_rows(con, OWN_METRICS))
         rows = read_rows(con, "mixed_definitions", releases=[*selection.releases] or None)
     agents = {(key.agent_name, key.run_mode) for key in keys}

@@ -62,7 +62,7 @@ def classify(tasks: Sequence[Attempts], level: float = LEVEL) -> Tier:
     """
     thrice = [task for task in tasks if task.valid >= TRIES]
     gone_by = thrice or [task for task in tasks if task.valid]
-    found = passes(gone_by, level=level)
+    found = passes(gone_by, largest_k=TRIES, level=level)
     if not found:
         return Tier(None, None, None, None, None, 0, "no_attempts")
     once, hat = found[0].pass_at_k, found[TRIES - 1].pass_hat_k if thrice else None
