@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -128,7 +128,7 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
         return
     request = opened.ReportRequest(
         AttemptPolicy(min_trials, missing.value, trials),
-        ReportOptions(level, compat is not None, parse_weights(weights)),
+        ReportOptions(level, compat is not None, parse_weights(weights), format_ not in _TEXTS),
         Selection(agent, tuple(release or ()), since, until),
         parse_release_rules(fail_on or (), stored_metric_names(lake, note) if fail_on else ()),
     )
@@ -143,12 +143,15 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
         say_folder(written, out, "report")
     else:
         found = opened.read_lake(lake, note, request)
-        if not long and format_ in {ReportFormat.TERMINAL, ReportFormat.MARKDOWN}:
+        if not long and format_ in _TEXTS:
             text = _short(found, format_, out)
         else:
             text = render(found, "tracegrade_scoring.report", format_, out)
         put_out(text, out, "report")
     raise_broken(found, request.rules)
+
+
+_TEXTS: Final = {ReportFormat.TERMINAL, ReportFormat.MARKDOWN}
 
 
 def _short(found: "Report", format_: ReportFormat, out: Path | None) -> str:

@@ -138,6 +138,8 @@ class ReportOptions(NamedTuple):
     """The T-Score and its axes are those of the article's text [Triangle]."""
     weights: Weights = PRESETS[DEFAULT]
     """The weights of the T-Score's axes."""
+    spreads: bool = True
+    """The spread of each metric's values is read, which takes long and texts do not show."""
 
 
 DEFAULT_OPTIONS = ReportOptions()
@@ -441,7 +443,7 @@ class Release:
         known = sum(task.task_id is not None for task in self.task_axes)
         if known < MIN_TASKS:
             return None
-        level, literal, weights = self.options
+        level, literal, weights, _ = self.options
         parts = self.axis_parts(strict=literal)
         return triangle.t_score_interval(parts, weights, level=level, literal=literal)
 

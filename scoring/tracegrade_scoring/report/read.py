@@ -136,7 +136,8 @@ def _releases(
         RELATIONS.make(con, "run_turns")
         make_counted_usage(con)
         runs = _by_release(read_rows(con, "release_runs"))
-        facts |= {name: _by_release(read_rows(con, name)) for name in _PLAIN_FACTS}
+        plain = [name for name in _PLAIN_FACTS if chosen.options.spreads or name != _SPREADS]
+        facts |= {name: _by_release(read_rows(con, name)) for name in plain}
         facts |= {
             name: _by_release(read_rows(con, name, rows=EVIDENCE_ROWS)) for name in _EVIDENCE
         }
@@ -157,6 +158,7 @@ def _nothing(found: Sequence[Release], selection: Selection) -> str:
     return f"no run of {' and '.join(wanted_runs)}; there are runs of {', '.join(known)}"
 
 
+_SPREADS = "score_spreads"
 _PLAIN_FACTS = (
     "release_metrics",
     "unscored_reasons",
@@ -169,7 +171,7 @@ _PLAIN_FACTS = (
     "task_axes",
     "failing_runs",
     "failed_run_reasons",
-    "score_spreads",
+    _SPREADS,
     "score_remarks",
     "band_sums",
 )
@@ -201,7 +203,7 @@ def _release(
     counting, options, declared, _ = chosen
 
     def of(name: str) -> list[ResultRow]:
-        return facts[name].get(key, [])
+        return facts.get(name, {}).get(key, [])
 
     wrong, kills = of("wrong_decisions"), of("rollback_kills")
     apart = Counter(row["is_extra_run"] for row in of("killed_runs") if row["is_root"])
@@ -227,7 +229,7 @@ def _release(
         reasons=tuple(ReasonOutcome(**row) for row in of("failed_run_reasons")),
         kills=tuple(_kill(row) for row in kills),
         kill_rows=kills[0]["total"] if kills else 0,
-        spreads={row["metric"]: tuple(row["quantiles"]) for row in of("score_spreads")},
+        spreads={row["metric"]: tuple(row["quantiles"]) for row in of(_SPREADS)},
         remarks=next(map(ScoreCaveats.of, of("score_remarks")), NO_CAVEATS),
         categories=category_successes(of("attempt_successes"), options.level),
         tasks=task_outcomes(of("attempt_successes"), of("task_steps")),

@@ -144,7 +144,7 @@ def _standing(release: Release) -> Iterator[str]:
 
 def _other_ways(release: Release) -> Iterator[str]:
     """Yield how the T-Score was made if not as usual, and what it were with strict planning."""
-    _, literal, weights = release.options
+    _, literal, weights, _ = release.options
     if literal:
         yield "By the article's own formula: no missed decision points, strict planning quality"
     if weights != PRESETS[DEFAULT]:
