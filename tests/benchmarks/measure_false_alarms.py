@@ -1,4 +1,4 @@
-"""How often a comparison of two releases that are alike says that something is worse or broke.
+"""How often a comparison of two sides that are alike says that something is worse, or better.
 
 Both sides of each simulated pair are drawn from one distribution: tasks with their own chances of
 success, of what each metric counts, of each failure mode, and of skipping each critical sub-goal.
@@ -59,14 +59,19 @@ def main() -> None:
     pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000
     generator = np.random.Generator(np.random.PCG64(7))
     for settings in (SETTINGS, LOSSES):
-        print("| tasks | trials | sub-goals | loss | pairs | worse or broke | success worse |")
-        print("|---|---|---|---|---|---|---|")
+        print(
+            "| tasks | trials | sub-goals | loss | pairs | worse or broke | success worse "
+            "| better | success better |"
+        )
+        print("|---|---|---|---|---|---|---|---|---|")
         for setting in settings:
             number = max(20, pairs // len(settings))
             found = [decided(simulated(setting, generator)) for _ in range(number)]
             worse = sum(any(says_worse(one)) for one in found)
-            solved = sum(one.metrics["success"].direction < 0 for one in found)
-            cells = (*setting, number, share(worse, number), share(solved, number))
+            better = sum(any(says_better(one)) for one in found)
+            success = [one.metrics["success"].direction for one in found]
+            counts = (worse, success.count(-1), better, success.count(1))
+            cells = (*setting, number, *(share(count, number) for count in counts))
             print(f"| {' | '.join(map(str, cells))} |", flush=True)
         print()
 
@@ -82,6 +87,12 @@ def says_worse(comparison: Comparison) -> Iterator[bool]:
         yield compared.direction > 0 if name.startswith("mode") else compared.direction < 0
     yield from (task.fell_surely for task in comparison.tasks)
     yield from (goal.is_sure for goal in comparison.skipped_sub_goals)
+
+
+def says_better(comparison: Comparison) -> Iterator[bool]:
+    """Yield whether each metric is said to be better."""
+    for name, compared in comparison.metrics.items():
+        yield compared.direction < 0 if name.startswith("mode") else compared.direction > 0
 
 
 def simulated(setting: Setting, generator: np.random.Generator) -> Comparison:
