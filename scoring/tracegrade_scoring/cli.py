@@ -326,9 +326,8 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     )
     say = partial(echo, err=True)
     opened = open_lake(lake, say)
-    specification = _specification(
-        tasks, forget_tasks, {"fragments": fragments, "retrieval": retrieval}, say
-    )
+    fields = {"fragments": fragments, "retrieval": retrieval}
+    specification = _specification(tasks, forget_tasks, fields, say)
     specification = weighted(specification, tool_weights, tool_threshold, compat and compat.value)
     metric_options = MetricOptions(metrics, forget_metrics, trust_kept_metrics, not no_plugins)
     specification = with_metrics(opened, specification, metric_options, say)
@@ -498,5 +497,4 @@ def _specification(
     found, notes = usable_specification(tasks, forget=forget, note=say)
     for note in notes:
         say(note)
-    given = {name: value for name, value in options.items() if value is not None}
-    return found.model_copy(update=given) if given else found
+    return found.model_copy(update={key: it for key, it in options.items() if it is not None})
