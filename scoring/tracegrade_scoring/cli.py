@@ -5,7 +5,6 @@ Thin: what they do is imported only when they run, so that `--help` and the othe
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -19,12 +18,14 @@ from tracegrade_scoring.issues.cli import issues
 from tracegrade_scoring.metrics_cli import metrics
 from tracegrade_scoring.rendering.options import (
     LATER,
+    TRACES,
     FragmentsOption,
     KeepReplacedOption,
     LakeOption,
     RetrievalOption,
+    TracesSinceOption,
+    TracesUntilOption,
     seconds,
-    utc_time,
 )
 from tracegrade_scoring.report.cli import report
 from tracegrade_scoring.tasks_cli import tasks
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
 __all__ = ["compare", "issues", "metrics", "report", "sample", "score", "tasks"]
 
-TRACES: Final = "Which traces"
 CORRECTNESS: Final = "Tool correctness, by settings that later runs of score use again"
 OWN_METRICS: Final = "Metrics of your own"
 WORK: Final = "Engine"
@@ -123,24 +123,8 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
             rich_help_panel=LATER,
         ),
     ] = False,
-    since: Annotated[
-        datetime | None,
-        typer.Option(
-            parser=utc_time,
-            metavar="TIME",
-            help="Only traces with a run that started at or after this time (UTC).",
-            rich_help_panel=TRACES,
-        ),
-    ] = None,
-    until: Annotated[
-        datetime | None,
-        typer.Option(
-            parser=utc_time,
-            metavar="TIME",
-            help="Only traces with a run that started before this time (UTC).",
-            rich_help_panel=TRACES,
-        ),
-    ] = None,
+    since: TracesSinceOption = None,
+    until: TracesUntilOption = None,
     agent: Annotated[
         str | None,
         typer.Option(help="Only traces with a run of this agent.", rich_help_panel=TRACES),

@@ -11,6 +11,7 @@ from tracegrade_scoring.rendering.times import WAYS, parse_length, parse_time
 
 RUNS: Final = "Which runs"
 STATISTICS: Final = "Statistics"
+TRACES: Final = "Which traces"
 LATER: Final = "Tasks, prices and dimensions, which later runs of score use again"
 
 LakeOption = Annotated[
@@ -111,6 +112,27 @@ def utc_time(text: str) -> datetime:
         msg = f"'{text}' is not a time; write {WAYS}"
         raise typer.BadParameter(msg)
     return time
+
+
+TracesSinceOption = Annotated[
+    datetime | None,
+    typer.Option(
+        parser=utc_time,
+        metavar="TIME",
+        help="Only traces with a run that started at or after this time (UTC).",
+        rich_help_panel=TRACES,
+    ),
+]
+
+TracesUntilOption = Annotated[
+    datetime | None,
+    typer.Option(
+        parser=utc_time,
+        metavar="TIME",
+        help="Only traces with a run that started before this time (UTC).",
+        rich_help_panel=TRACES,
+    ),
+]
 
 
 def seconds(text: str) -> float:
