@@ -1,7 +1,8 @@
 """An agent gets worse at noon: the message, its evidence, and what becomes of the issue.
 
 Collector, follower, watch and pages are the commands of `kit/compose.yaml`, each a process. The
-lake has nine earlier days of the same release.
+lake has nine earlier days of the same release. By hand, with the story as it goes:
+`pytest -s tests/on_call`.
 """
 
 import json
@@ -164,6 +165,19 @@ def issue_of_the_call(team: Team) -> dict[str, Any]:
     return dict(found)
 
 
+def say(text: str) -> None:
+    """Write a line for who reads along."""
+    sys.stdout.write(f"{text}\n")
+
+
+def tell(team: Team) -> None:
+    """Print what is known of the issue."""
+    issue = issue_of_the_call(team)
+    say(f"issue {issue['title']!r}: {issue['state']}, first seen in {issue['first_release']} on "
+        f"{issue['first_date']}, {issue['hits']} of {issue['of_runs']} runs of "
+        f"{issue['counted_release']}")  # fmt: skip
+
+
 @pytest.mark.slow
 def test_an_agent_that_gets_worse_is_reported_mended_and_reported_again(team: Team) -> None:
     """The message has evidence and runs; the issue is new, then fixed, then reopened."""
@@ -173,6 +187,8 @@ def test_an_agent_that_gets_worse_is_reported_mended_and_reported_again(team: Te
     made = runs_until(team, "1.0", lambda: bool(team.messages()))
     (message,) = team.messages()
     text = json.dumps(message)
+    say(f"\nafter {made} runs, 7 of 10 of which fail, Slack has: {message['text']}")
+    say(f"with links to the runs {', '.join(set(re.findall(r'/runs/([0-9a-f-]+)', text)))}")
     assert re.search(rf"success is [\d.]+% on [\d-]+ \({made + 5} runs\)", message["text"])
     assert len(set(re.findall(r"/runs/([0-9a-f-]+)", text))) == 3
     assert all(
@@ -187,6 +203,7 @@ def test_an_agent_that_gets_worse_is_reported_mended_and_reported_again(team: Te
         "1.0",
         185 + made,
     )
+    tell(team)
     assert issue["first_date"] == datetime.now(UTC).date().isoformat()
     assert issue["hits"] == made * 7 // 10
 
@@ -194,9 +211,13 @@ def test_an_agent_that_gets_worse_is_reported_mended_and_reported_again(team: Te
     wait_until(lambda: issue_of_the_call(team)["counted_release"] == "1.1")
     needed = issue_of_the_call(team)["needed_runs"]
     assert issue_of_the_call(team)["state"] == "open"
+    say(f"20 good runs of 1.1: {needed} more are needed")
     team.run("1.1", *["success"] * needed)
     wait_until(lambda: issue_of_the_call(team)["state"] == "fixed")
+    tell(team)
 
     team.run("1.2", *["success"] * 5, *["failure"] * 3)
     wait_until(lambda: issue_of_the_call(team)["state"] == "reopened")
     wait_until(lambda: any("issues" in json.dumps(each) for each in team.messages()[1:]))
+    tell(team)
+    say(f"Slack has: {team.messages()[-1]['text']}")
