@@ -122,8 +122,13 @@ def test_killed_runs_lose_nothing_and_double_nothing(
     wanted = {key: value for key, value in expected(lake, kind).items() if value is not None}
     assert has(server, kind).items() >= wanted.items()
     assert has(server, kind).keys() <= expected(lake, kind).keys()
-    if kind in {"phoenix", "langfuse", "mlflow"}:
-        names = [(*key, row) for key, row in server.rows.items()]
-        assert len(names) == len(server.rows)
+    named = {
+        (
+            row.get("traceId") or row.get("trace_id") or key[0],
+            row.get("name") or row["assessment_name"],
+        )
+        for key, row in server.rows.items()
+    }
+    assert len(named) == len(server.rows)
     keys = "FROM sent_scores WHERE state = 'sent' GROUP BY key, id HAVING count(*) > 1"
     assert query(lake, f"SELECT key {keys}") == []

@@ -18,8 +18,8 @@ from tracegrade_scoring.statistics.known_cohorts import KnownCohorts
 from tracegrade_scoring.tasks import Specification
 
 KEEP_HOURS: Final = LEAST_KEEP_HOURS
-"""Time for which replaced files stay for readers, if nothing else is wanted. A tick replaces some
-30 files, so in the time of scheduled runs there would be tens of thousands."""
+"""Time for which replaced files stay for readers, if nothing else is wanted. A tick writes some
+16 files that later ones replace, so in the time of scheduled runs there would be 24,000 of them."""
 
 
 class Ticks:
