@@ -19,7 +19,7 @@ from tracegrade_scoring.tasks import Specification
 
 KEEP_HOURS: Final = LEAST_KEEP_HOURS
 """Time for which replaced files stay for readers, if nothing else is wanted. A tick writes some
-16 files that later ones replace, so in the time of scheduled runs there would be 24,000 of them."""
+16 files that later ones replace: in the time of scheduled runs there would be 24,000 of them."""
 
 
 class Ticks:
