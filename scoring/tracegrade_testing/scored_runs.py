@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from duckdb import DuckDBPyConnection
 
-from tracegrade_scoring.job.asked_scores import AskedScores
+from tracegrade_scoring.job.lazy_scores import LazyScores
 from tracegrade_scoring.schema import DECISIONS, RUN_REASONS
 from tracegrade_scoring.timeline.model import RunReason, RunScore
 
@@ -65,24 +65,24 @@ _COLUMNS: Final = ("trajectory_id", *RunScore._fields, "task_id")
 class ScoredRuns:
     """The runs of captures that were scored together."""
 
-    def __init__(self, asked: AskedScores) -> None:
+    def __init__(self, lazy: LazyScores) -> None:
         """Take scores of which nothing has to be made yet."""
-        self._asked = asked
+        self._lazy = lazy
         self._scores: defaultdict[str, dict[str, RunScore]] = defaultdict(dict)
         self._tasks: dict[str, str | None] = {}
 
     @property
     def engine(self) -> DuckDBPyConnection:
         """All tables, as a scored lake has them."""
-        return self._asked.whole
+        return self._lazy.whole
 
     @cached_property
     def runs(self) -> tuple[RunFacts, ...]:
         """Every run, without those of sub-agents, in the order in which they began."""
         calls: defaultdict[str, list[RunCall]] = defaultdict(list)
-        for trajectory_id, *call in self._asked.built.sql(_CALLS).fetchall():
+        for trajectory_id, *call in self._lazy.built.sql(_CALLS).fetchall():
             calls[trajectory_id].append(RunCall(*call))
-        rows = self._asked.built.sql(_RUNS).fetchall()
+        rows = self._lazy.built.sql(_RUNS).fetchall()
         return tuple(
             RunFacts(trajectory_id, trace_id, agent, task, Calls(calls[trajectory_id]))
             for trajectory_id, trace_id, agent, task in rows
@@ -91,7 +91,7 @@ class ScoredRuns:
     def score(self, run: RunFacts, metric: str) -> RunScore | None:
         """Return a score of a run; None if there is no such metric."""
         if metric not in self._scores[run.trajectory_id]:
-            self._take(self._asked.of_metric(metric, _COLUMNS))
+            self._take(self._lazy.of_metric(metric, _COLUMNS))
         return self._scores[run.trajectory_id].get(metric)
 
     @cached_property
@@ -109,7 +109,7 @@ class ScoredRuns:
     def reasons(self) -> defaultdict[str, tuple[RunReason, ...]]:
         """What went wrong with each run, the most direct reason first."""
         found: defaultdict[str, tuple[RunReason, ...]] = defaultdict(tuple)
-        rows = self._asked.evidence(RUN_REASONS).sort_by("rank_in_run")
+        rows = self._lazy.evidence(RUN_REASONS).sort_by("rank_in_run")
         names = ("trajectory_id", *RunReason._fields)
         for trajectory_id, *reason in zip(
             *(rows[name].to_pylist() for name in names), strict=True
@@ -121,7 +121,7 @@ class ScoredRuns:
     def expected(self) -> defaultdict[str, tuple[str, ...]]:
         """The tools that the task of each run expects, in the order of its decision points."""
         found: defaultdict[str, tuple[str, ...]] = defaultdict(tuple)
-        rows = self._asked.evidence(DECISIONS).sort_by("decision_index")
+        rows = self._lazy.evidence(DECISIONS).sort_by("decision_index")
         columns = (rows[name].to_pylist() for name in ("trajectory_id", "expected_tool"))
         for trajectory_id, tool in zip(*columns, strict=True):
             found[trajectory_id] += () if tool is None else (tool,)

@@ -14,8 +14,8 @@ from tracegrade_collector.encoding.otlp import Encoding, Signal, decode
 from tracegrade_collector.importing.importer import import_files
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
-from tracegrade_scoring.job.asked_scores import AskedScores
 from tracegrade_scoring.job.in_memory import score_when_asked
+from tracegrade_scoring.job.lazy_scores import LazyScores
 from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metrics import METRICS
@@ -51,7 +51,7 @@ def metrics_alone(
 ) -> Iterator[list[tuple[object, ...]]]:
     """Yield the scores of each scorer, without anything that the other ones make."""
     for metric in {each.relation: each.name for each in METRICS.values()}.values():
-        yield AskedScores(built, specification).of_metric(metric, COLUMNS)
+        yield LazyScores(built, specification).of_metric(metric, COLUMNS)
 
 
 def rows(con: duckdb.DuckDBPyConnection, name: str) -> list[tuple[object, ...]]:

@@ -33,7 +33,7 @@ from tracegrade_queries.engine.layers import BUILT
 from tracegrade_queries.engine.relations import make_table, put
 from tracegrade_queries.engine.sql import QUERIES
 from tracegrade_queries.schema import STEPS
-from tracegrade_scoring.job.asked_scores import AskedScores, hold
+from tracegrade_scoring.job.lazy_scores import LazyScores, hold
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.schema import (
     RELEASE_SCORES,
@@ -84,7 +84,7 @@ def score_when_asked(
     *,
     prices: Prices | None = None,
     limits: Limits = ONE_THREAD,
-) -> AskedScores:
+) -> LazyScores:
     """Return scores that are made once they are asked for; arguments as of `score_in_memory`."""
     con = connect_in_memory(limits)
     hold(con, {RAW_SPANS: spans, RAW_LOGS: logs})
@@ -94,7 +94,7 @@ def score_when_asked(
         known = price_list().in_force().prices if prices is None else prices
         hold(con, _built(build, known))
     con.execute(f"CREATE VIEW {COUNTED} AS {QUERIES.unordered(COUNTED)}")
-    return AskedScores(con, specification)
+    return LazyScores(con, specification)
 
 
 def add_release_scores(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:

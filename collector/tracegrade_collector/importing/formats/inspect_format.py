@@ -3,8 +3,8 @@
 Each sample and epoch is a run: its messages, the times and tokens of its model calls. Its scores
 are verdicts on its success. The archive is read a sample at a time.
 
-The form is that of https://github.com/UKGovernmentBEIS/inspect_ai (`log/_log.py`, 020dd01),
-compared in December 2026; logs of older versions are read as well.
+The form is that of https://github.com/UKGovernmentBEIS/inspect_ai (the module `inspect_ai.log`,
+020dd01), compared in December 2026; logs of older versions are read as well.
 """
 
 import zipfile

@@ -3,7 +3,7 @@
 A run becomes the span that LangSmith's OpenTelemetry exporter would write, so that both ways give
 the same steps. Inputs, outputs and extra may be JSON in a text; runs may hold their children.
 
-The form is that of https://github.com/langchain-ai/langsmith-sdk (`langsmith/schemas.py`,
+The form is that of https://github.com/langchain-ai/langsmith-sdk (the module `langsmith.schemas`,
 017fb35), compared in December 2026.
 """
 

@@ -89,7 +89,7 @@ def _columns(rows: pa.Table) -> pa.Table:
     return pa.table({**lacking, **{name: in_full(rows[name]) for name in names}})
 
 
-class AskedScores:
+class LazyScores:
     """The scores of traces that were built in memory."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
