@@ -23,13 +23,13 @@
   };
 
   // The next of some elements, from the focus on, round the end.
-  const move = (found, by) => {
+  const move = (found, by, go = show) => {
     if (!found.length) return;
     const from = here() ?? one(":target");
     const after = (a, b) => a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING;
     const rest = from ? found.filter((each) => each !== from &&
       (by > 0 ? after(from, each) : after(each, from))) : found;
-    show(by > 0 ? rest[0] ?? found[0] : rest.at(-1) ?? found.at(-1));
+    go(by > 0 ? rest[0] ?? found[0] : rest.at(-1) ?? found.at(-1));
   };
 
   const step = (by) => {
@@ -47,8 +47,8 @@
 
   const follow = (selector) => one(selector)?.click();
   const click = (selector) => () => follow(selector);
-  const unfold = (row) => row?.querySelector(":scope > details")?.setAttribute("open", "");
-  const among = (what, by) => () => { move(all(`[data-${what}]`), by); if (what === "finding") unfold(here()); };
+  const unfold = (row) => (row.querySelector(":scope>details")?.setAttribute("open", ""), row);
+  const among = (what, by) => () => move(all(`[data-${what}]`), by, what === "finding" ? (it) => show(unfold(it)) : show);
 
   const nextAgent = () => {
     const found = all("[data-agent]");
@@ -292,9 +292,9 @@
   }
   // Steps are laid out late; an anchor is right only then.
   addEventListener("load", () => {
-    const place = one(":target");
-    if (!place?.matches("[data-row]")) return;
-    unfold(place);
-    requestAnimationFrame(() => show(place));
+    const row = one(":target");
+    if (!row?.matches("[data-row]")) return;
+    unfold(row);
+    requestAnimationFrame(() => show(row));
   });
 })();
