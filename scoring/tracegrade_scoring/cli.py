@@ -291,12 +291,9 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
 
     If another job is scoring the lake, this does nothing and exits with 3; --wait waits for it.
     """
-    from tracegrade.terminal.progress import progress
-    from tracegrade_lake.maintenance.replaced_files import KEEP_HOURS
     from tracegrade_queries.engine import engines
     from tracegrade_queries.engine.connection import open_lake
     from tracegrade_scoring.dimensions.options import given_mapping
-    from tracegrade_scoring.follow.ticks import KEEP_HOURS as KEEP_HOURS_OF_TICKS
     from tracegrade_scoring.follow.ticks import Ticks
     from tracegrade_scoring.job import run_scoring as job
     from tracegrade_scoring.job.discovery import QUIET_SECS, TraceFilter
@@ -310,8 +307,8 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     )
     say = partial(echo, err=True)
     opened = open_lake(lake, say)
-    fields = {"fragments": fragments, "retrieval": retrieval}
-    specification = _specification(tasks, forget_tasks, fields, say)
+    steps = {"fragments": fragments, "retrieval": retrieval}
+    specification = _specification(tasks, forget_tasks, steps, say)
     specification = weighted(specification, tool_weights, tool_threshold, compat and compat.value)
     metric_options = MetricOptions(metrics, forget_metrics, trust_kept_metrics, not no_plugins)
     specification = with_metrics(opened, specification, metric_options, say)
@@ -322,30 +319,18 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
         found = job.preview(opened, specification, chosen=chosen, full=full, quiet_secs=quiet_secs)
         _print_summary(found, summary, say, why=why)
         return
-    kept_hours = KEEP_HOURS_OF_TICKS if follow else KEEP_HOURS
-    keep_hours = keep_replaced / 3600 if keep_replaced else kept_hours
+    keep_hours = _keep_hours(keep_replaced, follow=follow)
     at_work = engines.engine(engine, engines.EngineOptions(say, slots, master))
     if follow:
         with at_work as executor:
             ticks = Ticks(opened, specification, chosen, given, mapping, executor, keep_hours)
-            options = _follow_options(lake, every, quiet, then, stop_after)
-            options = options._replace(command_secs=then_limit or options.command_secs)
+            options = _follow_options(lake, every, quiet, then, then_limit, stop_after)
             _follow(opened, ticks, options, summary)
         return
-    with _noting_busy(opened, specification, summary), at_work as executor, progress() as show:
-        done = job.score(
-            opened,
-            specification,
-            chosen=chosen,
-            full=full,
-            wait=wait,
-            prices=given,
-            mapping=mapping,
-            executor=executor,
-            progress=lambda buckets, of: show(f"scored bucket {buckets} of {of}"),
-            quiet_secs=quiet_secs,
-            keep_replaced_hours=keep_hours,
-        )
+    scored = partial(job.score, opened, specification, chosen=chosen, full=full, wait=wait)
+    scored = partial(scored, prices=given, mapping=mapping, quiet_secs=quiet_secs)
+    with _noting_busy(opened, specification, summary), at_work as executor:
+        done = _with_progress(partial(scored, executor=executor, keep_replaced_hours=keep_hours))
     _print_summary(done, summary, say, why=why)
     if strict:
         _raise_failed(done)
@@ -370,11 +355,30 @@ def _check_options(
         raise typer.BadParameter(msg)
 
 
+def _with_progress(scored: "Callable[..., ScoreSummary]") -> "ScoreSummary":
+    """Return what a scoring run did, and show its buckets until it has ended."""
+    from tracegrade.terminal.progress import progress
+
+    with progress() as show:
+        return scored(progress=lambda buckets, of: show(f"scored bucket {buckets} of {of}"))
+
+
+def _keep_hours(keep_replaced: float | None, *, follow: bool) -> float:
+    """Return how long replaced files stay: as given in seconds, else as usual."""
+    from tracegrade_lake.maintenance.replaced_files import KEEP_HOURS
+    from tracegrade_scoring.follow import ticks
+
+    if keep_replaced:
+        return keep_replaced / 3600
+    return ticks.KEEP_HOURS if follow else KEEP_HOURS
+
+
 def _follow_options(
     lake: str,
     every: float | None,
     quiet: float | None,
     then: list[str] | None,
+    then_limit: float | None,
     stop_after: float | None,
 ) -> "FollowOptions":
     """Return the options of a follower, of the command line where given.
@@ -389,6 +393,7 @@ def _follow_options(
     return options._replace(
         every_secs=every or options.every_secs,
         quiet_secs=quiet or options.quiet_secs,
+        command_secs=then_limit or options.command_secs,
         stop_after_secs=stop_after or options.stop_after_secs,
     )
 

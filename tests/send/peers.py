@@ -118,10 +118,9 @@ class Peer:
         return (202, {}) if isinstance(body, list) else (200, {"id": body["id"]})
 
 
-@contextmanager
-def peer() -> Iterator[Peer]:
-    """Yield a server of all five."""
-    found = Peer()
+def _handler(found: Peer) -> type[BaseHTTPRequestHandler]:
+    """Return what answers each request as the peer does, one at a time."""
+    lock = threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -153,8 +152,14 @@ def peer() -> Iterator[Peer]:
         def log_message(self, *_: Any) -> None:
             """Print nothing."""
 
-    lock = threading.Lock()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    return Handler
+
+
+@contextmanager
+def peer() -> Iterator[Peer]:
+    """Yield a server of all five."""
+    found = Peer()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(found))
     server.daemon_threads = True
     found.url = f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, daemon=True).start()

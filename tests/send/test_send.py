@@ -1,6 +1,7 @@
 """Scores that leave: what is sent, that nothing is lost or doubled, and that keys stay secret."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -150,28 +151,9 @@ def test_a_score_that_is_computed_again_replaces_the_one_before(lake: Lake, serv
 def steps_of(server: Peer, kind: str) -> dict[tuple[str, str], tuple[float, str, str]]:
     """Return value, label and explanation of each step that a peer has, by span and metric."""
     if kind == "otlp":
-        found = {}
-        for record in server.records:
-            texts = {
-                each.key.rpartition("evaluation.")[2]: each.value for each in record.attributes
-            }
-            name = texts["name"].string_value
-            if name in STEP_METRICS:
-                found[record.span_id.hex(), name] = (
-                    texts["score.value"].double_value,
-                    texts["score.label"].string_value,
-                    texts["explanation"].string_value,
-                )
-        return found
+        return dict(_otlp_steps(server))
     if kind == "datadog":
-        spans = [row for row in server.records if row["label"] in STEP_METRICS]
-        labels = [dict(tag.split(":", 1) for tag in row["tags"]) for row in spans]
-        return {
-            (f"{int(row['join_on']['span']['span_id']):016x}", row["label"]): (
-                row["score_value"], tags["tracegrade.evaluation.label"], row["reasoning"]
-            )
-            for row, tags in zip(spans, labels, strict=True)
-        }  # fmt: skip
+        return dict(_datadog_steps(server))
     rows = [row for row in server.rows.values() if STEP_METRICS & {*_texts(row)}]
     if kind == "phoenix":
         return {
@@ -193,6 +175,29 @@ def steps_of(server: Peer, kind: str) -> dict[tuple[str, str], tuple[float, str,
         )
         for row in rows
     }  # fmt: skip
+
+
+def _otlp_steps(server: Peer) -> Iterator[tuple[tuple[str, str], tuple[float, str, str]]]:
+    for record in server.records:
+        texts = {each.key.rpartition("evaluation.")[2]: each.value for each in record.attributes}
+        if (name := texts["name"].string_value) in STEP_METRICS:
+            yield (
+                (record.span_id.hex(), name),
+                (
+                    texts["score.value"].double_value,
+                    texts["score.label"].string_value,
+                    texts["explanation"].string_value,
+                ),
+            )
+
+
+def _datadog_steps(server: Peer) -> Iterator[tuple[tuple[str, str], tuple[float, str, str]]]:
+    for row in server.records:
+        if row["label"] in STEP_METRICS:
+            tags = dict(tag.split(":", 1) for tag in row["tags"])
+            span = f"{int(row['join_on']['span']['span_id']):016x}"
+            label = tags["tracegrade.evaluation.label"]
+            yield (span, row["label"]), (row["score_value"], label, row["reasoning"])
 
 
 STEPS = """

@@ -16,7 +16,6 @@ CREATE OR REPLACE TEMP TABLE openrouter_spans AS
 SELECT
   key,
   attributes,
-  attributes['gen_ai.prompt'] AS prompt,
   try_cast(attributes['gen_ai.completion'] AS JSON) AS completion
 FROM bucket_spans
 WHERE
@@ -29,7 +28,7 @@ SELECT
   'in' AS direction,
   0 AS position,
   'user' AS role,
-  coalesce(try_cast(prompt AS JSON) ->> '$.prompt', prompt) AS text
+  attributes['gen_ai.prompt'] AS text
 FROM openrouter_spans;
 
 CREATE OR REPLACE TEMP TABLE openrouter_chat AS

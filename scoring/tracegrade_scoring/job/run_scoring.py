@@ -189,15 +189,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
         lake = JobLake.of(lake)
         done = _prepare(lake, specification)
         before = run_numbers(lake)
-        built, costs, labeling = build_with_costs(
-            lake,
-            full=full,
-            prices=prices,
-            mapping=mapping,
-            retrieval=done.specification.retrieval,
-            executor=executor,
-        )
-        done = done._replace(costs=costs, labeling=labeling, **_of_build(built))
+        done = _build(lake, done, full=full, prices=prices, mapping=mapping, executor=executor)
         at_work = executor or Threads(workers(WORKER_MB))
         with unscored(
             lake,
@@ -238,6 +230,27 @@ def _prepare(lake: JobLake, specification: Specification) -> ScoreSummary:
     store_metrics(lake, done.specification.metrics)
     _drop_outdated(lake)
     return done
+
+
+def _build(
+    lake: JobLake,
+    done: ScoreSummary,
+    *,
+    full: bool,
+    prices: Prices | None,
+    mapping: GivenMapping | None,
+    executor: Executor | None,
+) -> ScoreSummary:
+    """Build steps from new spans, and return the summary with what that found."""
+    built, costs, labeling = build_with_costs(
+        lake,
+        full=full,
+        prices=prices,
+        mapping=mapping,
+        retrieval=done.specification.retrieval,
+        executor=executor,
+    )
+    return done._replace(costs=costs, labeling=labeling, **_of_build(built))
 
 
 def _limits_here(at_work: Executor) -> Limits:

@@ -443,7 +443,7 @@ class Release:
         known = sum(task.task_id is not None for task in self.task_axes)
         if known < MIN_TASKS:
             return None
-        level, literal, weights, _ = self.options
+        level, literal, weights = self.options[:3]
         parts = self.axis_parts(strict=literal)
         return triangle.t_score_interval(parts, weights, level=level, literal=literal)
 

@@ -136,8 +136,8 @@ def _releases(
         RELATIONS.make(con, "run_turns")
         make_counted_usage(con)
         runs = _by_release(read_rows(con, "release_runs"))
-        plain = [name for name in _PLAIN_FACTS if chosen.options.spreads or name != _SPREADS]
-        facts |= {name: _by_release(read_rows(con, name)) for name in plain}
+        facts |= {name: _by_release(read_rows(con, name)) for name in _PLAIN_FACTS}
+        facts[_SPREADS] = _by_release(read_rows(con, _SPREADS)) if chosen.options.spreads else {}
         facts |= {
             name: _by_release(read_rows(con, name, rows=EVIDENCE_ROWS)) for name in _EVIDENCE
         }
@@ -171,7 +171,6 @@ _PLAIN_FACTS = (
     "task_axes",
     "failing_runs",
     "failed_run_reasons",
-    _SPREADS,
     "score_remarks",
     "band_sums",
 )
@@ -203,7 +202,7 @@ def _release(
     counting, options, declared, _ = chosen
 
     def of(name: str) -> list[ResultRow]:
-        return facts.get(name, {}).get(key, [])
+        return facts[name].get(key, [])
 
     wrong, kills = of("wrong_decisions"), of("rollback_kills")
     apart = Counter(row["is_extra_run"] for row in of("killed_runs") if row["is_root"])

@@ -144,13 +144,13 @@ def _standing(release: Release) -> Iterator[str]:
 
 def _other_ways(release: Release) -> Iterator[str]:
     """Yield how the T-Score was made if not as usual, and what it were with strict planning."""
-    _, literal, weights, _ = release.options
-    if literal:
+    weights = release.options.weights
+    if release.options.literal:
         yield "By the article's own formula: no missed decision points, strict planning quality"
     if weights != PRESETS[DEFAULT]:
         named = zip(words.AXES.values(), weights, strict=True)
         yield f"Weights: {', '.join(f'{name} {weight:g}' for name, weight in named)}"
-    strict = t_score(release.strict_axes, weights, literal=literal)
+    strict = t_score(release.strict_axes, weights, literal=release.options.literal)
     if strict.value is not None and strict.value != release.t_score.value:
         yield f"With strict planning quality: {words.number(strict.value)}"
 
