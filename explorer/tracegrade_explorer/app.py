@@ -57,7 +57,7 @@ from tracegrade_explorer.pages.sql import former_queries, save_query, saved_sql,
 from tracegrade_explorer.pages.sql_names import sql_names
 from tracegrade_explorer.pages.state import state
 from tracegrade_explorer.pages.tasks import task, tasks
-from tracegrade_explorer.pages.to_label import known_waiting
+from tracegrade_explorer.pages.to_label import unlabeled_count
 from tracegrade_explorer.pages.trends import trends
 from tracegrade_explorer.render import ErrorPage, ErrorQuery
 from tracegrade_explorer.responses import (
@@ -436,7 +436,7 @@ def _body(answer: PageResponse, request: PageRequest) -> bytes:
             msg = "this page is not a table; use .json"
             raise PageMissing(msg)
         return render.render_csv(answer)
-    return render.render_html(answer, request, known_waiting(request))
+    return render.render_html(answer, request, unlabeled_count(request))
 
 
 def _sent(download: Download) -> Response:

@@ -29,7 +29,7 @@ def to_label(request: PageRequest) -> dict[str, Any]:
     return {"waiting": counts["waiting"], "queues": queues, "start": start}
 
 
-def known_waiting(request: PageRequest) -> int | None:
+def unlabeled_count(request: PageRequest) -> int | None:
     """Return how many runs have no person's verdict.
 
     None for a caller who may not label, and until it is counted, which begins now.

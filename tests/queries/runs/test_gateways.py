@@ -132,7 +132,7 @@ def test_openrouter_without_content_has_tokens_and_costs() -> Scene:
 
 @built_together
 def test_request_through_openrouter_that_broke_off() -> Scene:
-    """A request that its client gave up has no answer, and is no run that answered nothing."""
+    """The client gave up; that there is no answer does not make it an empty one."""
     lake = yield _routed(1, 0, ASKED, None, error="The client has disconnected")
 
     assert story(lake) == []
