@@ -12,7 +12,7 @@ import pyarrow as pa
 from tracegrade_lake import Column, Struct, Table, list_of
 from tracegrade_lake.columns import BIGINT, BOOLEAN, DOUBLE, INTEGER, MAP, TEXT, TEXTS, TIMESTAMP
 
-STEPS_VERSION: Final = 5
+STEPS_VERSION: Final = 6
 """Rises where the same spans make other rows; a lake is then built again."""
 
 _USAGE: Final = Struct(

@@ -395,3 +395,59 @@ def test_printed_messages_of_smolagents_are_read() -> Scene:
     lake = yield spans
 
     assert story(lake) == ["tool_call now {} ok", "observation noon"]
+
+
+def _prefixed(prefix: str, told: Row) -> Row:
+    """Return attributes below a prefix, written as keyword arguments."""
+    return {f"{prefix}__{key}": value for key, value in told.items()}
+
+
+@built_together
+def test_results_of_beeai_in_python_have_their_ids_beside_their_texts() -> Scene:
+    """Its framework 0.1 in parallel: each of two calls observes its own result."""
+
+    def called(item: int, city: str) -> Row:
+        call = {
+            "id": f"c{item}",
+            "function__name": "w",
+            "function__arguments": f'{{"x": "{city}"}}',
+        }
+        return _prefixed(f"message__tool_calls__{item}__tool_call", call)
+
+    def result(item: int, text: str) -> Row:
+        told = {
+            "message__role": "tool",
+            "message__contents__0__message__tool_call_id": f"c{item}",
+            "message__contents__0__message_content__type": "text",
+            "message__contents__0__message_content__text": text,
+        }
+        return _prefixed(f"llm__input_messages__{item}", told)
+
+    asked = {"message__role": "assistant", **called(0, "Paris"), **called(1, "Rome")}
+    lake = yield [
+        oi(1, None, "AGENT", ms=100, agent__name="a"),
+        oi(2, 1, "LLM", at=1, **_prefixed("llm__output_messages__0", asked)),
+        oi(3, 1, "LLM", at=9, **result(0, "22C"), **result(1, "30C")),
+    ]
+
+    assert story(lake) == [
+        'tool_call w {"x":"Paris"} ok',
+        "observation 22C",
+        'tool_call w {"x":"Rome"} ok',
+        "observation 30C",
+    ]
+
+
+@built_together
+def test_tool_message_of_langchain_in_javascript_is_its_text() -> Scene:
+    """LangChain 1.4 writes the message with its class around it."""
+    told = {"content": "22C", "tool_call_id": "c1", "name": "w", "status": "success"}
+    path = ["langchain_core", "messages", "ToolMessage"]
+    written = {"output": {"lc": 1, "type": "constructor", "id": path, "kwargs": told}}
+    lake = yield [
+        oi(1, None, "AGENT", ms=100, agent__name="a"),
+        oi(2, 1, "TOOL", at=1, name="w", input__value="Paris", output__value=json.dumps(written)),
+    ]
+
+    found = rows(lake, "SELECT tool_call_id, result FROM steps WHERE kind = 'tool_call'")
+    assert found == [{"tool_call_id": "c1", "result": "22C"}]

@@ -20,10 +20,10 @@ ENDINGS: Final = {
     "call_id": "tool_call_id tool_use_id call_id",
     "input": (
         "input_messages messages arguments args tool_input user_input input inputs parameters "
-        "params kwargs prompt prompts user_message query question request task goal"
+        "params arg_values kwargs prompt prompts user_message query question request task goal"
     ),
     "output": (
-        "output_messages response_messages tool_output final_answer answer output outputs result "
+        "output_messages tool_output final_answer answer output outputs response_messages result "
         "results completion completions response assistant_message return_value observation reply"
     ),
     "tool_calls": "tool_calls function_calls",

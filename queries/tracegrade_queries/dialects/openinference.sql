@@ -153,7 +153,8 @@ SELECT
           attribute(fields, 'tool.id'),
           attribute(fields, 'tool_call.id'),
           called_id,
-          output ->> '$.data.tool_call_id'
+          output ->> '$.data.tool_call_id',
+          output ->> '$.output.kwargs.tool_call_id'
         )
   END AS call_id,
   CASE
@@ -189,6 +190,9 @@ SELECT
     WHEN failed AND scope_name = 'openinference.instrumentation.claude_agent_sdk'
       THEN coalesce(output_value, status_message)
     WHEN json_type(output, '$.data.content') IS NOT NULL THEN output ->> '$.data.content'
+    -- LangChain in JavaScript.
+    WHEN json_type(output, '$.output.kwargs.content') IS NOT NULL
+      THEN result_text(output ->> '$.output.kwargs.content')
     WHEN json_type(output, '$.blocks') = 'ARRAY'
       THEN array_to_string(output ->> '$.blocks[*].text', chr(10))
     WHEN json_keys(output) = ['id', 'name', 'response'] THEN output ->> '$.response'

@@ -14,7 +14,8 @@ SELECT
   item,
   min(position) FILTER (WHERE leaf = 'type') AS type,
   min(position) FILTER (WHERE leaf = 'text' OR field = 'content') AS text,
-  min(position) FILTER (WHERE leaf = 'id') AS call_id,
+  -- BeeAI in Python writes the id of a result's call with the result.
+  min(position) FILTER (WHERE leaf IN ('id', 'tool_call_id')) AS call_id,
   min(position) FILTER (WHERE leaf = 'name') AS tool_name,
   min(position) FILTER (WHERE leaf = 'arguments') AS arguments
 FROM openinference_keys

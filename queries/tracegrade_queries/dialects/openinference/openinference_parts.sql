@@ -85,6 +85,18 @@ smolagents AS (
   WHERE scope_name = 'openinference.instrumentation.smolagents'
 ),
 
+results AS (
+  SELECT
+    key,
+    direction,
+    message_position,
+    item,
+    text,
+    call_id
+  FROM openinference_items
+  WHERE field = 'contents' AND type = 'text' AND call_id IS NOT NULL
+),
+
 -- These instrumentations leave out empty arguments; for others, missing arguments are unknown.
 terse AS (
   SELECT key
@@ -116,6 +128,21 @@ SELECT
 FROM openinference_turns AS messages
 LEFT JOIN itemized USING (key, direction, message_position)
 LEFT JOIN coding USING (key)
+ANTI JOIN results USING (key, direction, message_position)
+WHERE messages.role = 'tool'
+UNION ALL BY NAME
+SELECT
+  results.key,
+  results.direction,
+  results.message_position,
+  results.item AS part_position,
+  messages.role,
+  'tool_call_response' AS part_type,
+  messages.name AS tool_name,
+  results.call_id,
+  result_text(results.text) AS result
+FROM results
+INNER JOIN openinference_turns AS messages USING (key, direction, message_position)
 WHERE messages.role = 'tool'
 UNION ALL BY NAME
 SELECT

@@ -12,7 +12,12 @@ CREATE OR REPLACE TEMP MACRO last_texts(RELATION) AS TABLE
       part_position,
       text
     FROM query_table(relation)
-    WHERE part_type = 'text' AND (direction = 'out' OR role = 'user')
+    WHERE
+      part_type = 'text'
+      -- An output that repeats what the model was sent holds no answer of it.
+      AND if(
+        direction = 'out', coalesce(role, '') NOT IN ('system', 'tool', 'user'), role = 'user'
+      )
   ),
 
   last_parts AS (

@@ -1,14 +1,17 @@
 -- Runs that made, or may have made, tool calls that the trace does not contain.
 --
--- There are three cases. A model stopped to call tools, and until the next model call there is no
+-- There are four cases. A model stopped to call tools, and until the next model call there is no
 -- request, no execution and no hand-off. Or the run has no tool span, and a model call has neither
 -- output nor stop reason, unless it used no tokens; or its output may be among the attributes or
--- events that the exporter dropped. Or a conversation's model call is its whole trace, and its
--- input is missing: it may have held results of calls in other traces.
+-- events that the exporter dropped. Or the run has neither requests nor tool spans, and a later
+-- model call was given a result that the first one was not. Or a conversation's model call is its
+-- whole trace, and its input is missing: it may have held results of calls in other traces.
 --
 -- Reads:
 --   message_dialects
+--   model_calls
 --   model_members
+--   model_parts
 --   next_calls
 --   operations
 --   recovered_parts
@@ -56,6 +59,26 @@ silent AS (
   HAVING NOT bool_or(model_members.key IN (FROM speaking))
 ),
 
+-- Results by id, with the first model call that was given each.
+given AS (
+  SELECT
+    model_calls.run,
+    model_parts.call_id,
+    min(model_calls.start_ns) AS start_ns
+  FROM model_parts
+  INNER JOIN model_calls USING (model_call)
+  WHERE model_parts.direction = 'in' AND model_parts.part_type = 'tool_call_response'
+  GROUP BY model_calls.run, model_parts.call_id
+),
+
+first_calls AS (
+  SELECT
+    run,
+    min(start_ns) AS start_ns
+  FROM model_calls
+  GROUP BY run
+),
+
 -- Output may be spread over many attributes, and some of them were dropped.
 lacking AS (
   SELECT operation_runs.run
@@ -68,6 +91,11 @@ lacking AS (
   FROM operations
   INNER JOIN operation_runs USING (key)
   WHERE operations.dropped AND operations.operation IN ('agent', 'model', 'other')
+  UNION
+  SELECT given.run
+  FROM given
+  INNER JOIN first_calls USING (run)
+  WHERE given.start_ns > first_calls.start_ns
 ),
 
 hearing AS (

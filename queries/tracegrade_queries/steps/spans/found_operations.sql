@@ -3,9 +3,10 @@
 -- Reads:
 --   bucket_spans
 --   dialect_operations
---   failed_exits
+--   function_spans
 --   pauses
 --   salvaged_events
+--   stated_failures
 -- Columns:
 --   key                 BIGINT   One row each.
 --   trace_id            VARCHAR
@@ -34,8 +35,8 @@
 --   plan                VARCHAR
 --   user_input          VARCHAR
 --   answer              VARCHAR
---   failed              BOOLEAN  True if the span's own status, its exit code or a dialect reports
---                                a failure.
+--   failed              BOOLEAN  True if the span's own status or a dialect reports a failure; for
+--                                a tool also if its exit code or type of error does.
 --   paused              BOOLEAN  It waits for a person or another system; this is not a failure.
 --   error_type          VARCHAR
 --   error_message       VARCHAR
@@ -68,16 +69,22 @@
 --   flags               VARCHAR[]  Never NULL.
 -- Order:
 --   none
-WITH hybrid_keys AS (
-  SELECT key
+WITH as_read AS (
   FROM dialect_operations
+  UNION ALL BY NAME
+  FROM function_spans
+),
+
+hybrid_keys AS (
+  SELECT key
+  FROM as_read
   GROUP BY key
   HAVING count(*) > 1
 ),
 
 hybrid_rows AS (
-  SELECT dialect_operations.*
-  FROM dialect_operations
+  SELECT as_read.*
+  FROM as_read
   SEMI JOIN hybrid_keys USING (key)
 ),
 
@@ -137,8 +144,8 @@ hybrid AS (
 ),
 
 plain AS (
-  SELECT dialect_operations.*
-  FROM dialect_operations
+  SELECT as_read.*
+  FROM as_read
   ANTI JOIN hybrid_keys USING (key)
 ),
 
@@ -212,15 +219,16 @@ SELECT
   (
     coalesce(counted.failed, false)
     OR bucket_spans.failed
-    OR (
-      counted.operation = 'tool'
-      AND counted.key IN (SELECT failed_exits.key FROM failed_exits)
-    )
+    OR (counted.operation = 'tool' AND stated_failures.key IS NOT null)
   )
   AND NOT coalesce(counted.inherits_status, false)
   AND pauses.key IS null AS failed,
   pauses.key IS NOT null AS paused,
-  coalesce(counted.error_type, bucket_spans.exception['exception.type']) AS error_type,
+  coalesce(
+    counted.error_type,
+    CASE WHEN counted.operation = 'tool' THEN stated_failures.error_type END,
+    bucket_spans.exception['exception.type']
+  ) AS error_type,
   coalesce(
     counted.error_message,
     bucket_spans.exception['exception.message'],
@@ -281,4 +289,5 @@ SELECT
 FROM counted
 INNER JOIN bucket_spans USING (key)
 LEFT JOIN none_counted USING (key)
-LEFT JOIN pauses USING (key);
+LEFT JOIN pauses USING (key)
+LEFT JOIN stated_failures USING (key);

@@ -6,7 +6,7 @@
 -- Reads:
 --   retrieval_spans
 -- Takes:
---   found_operations
+--   rooted_operations
 -- Needs:
 --   retrieval_spans
 -- Order:
