@@ -1,11 +1,10 @@
 """The page of the formats that `tracegrade import` reads."""
 
-import inspect
+import sys
 from collections.abc import Mapping
 from types import ModuleType
 
 from docgen.pages import code, page, prose
-from tracegrade_collector.encoding import otlp_files
 from tracegrade_collector.importing.known_formats import FORMATS, ImportFormat
 
 
@@ -15,12 +14,12 @@ def pages() -> Mapping[str, str]:
     text = page(
         "Import formats",
         "`tracegrade import FILE --lake LAKE` finds the format of each file by its content: the "
-        f"first of {_names()} that fits. `--format NAME` names it instead. Files may be gzipped. "
-        "Records that were imported before are not added again. Fields that a format does not "
-        "know are counted by reason. A record that cannot be read is named by file and line; the "
-        "others are imported, and the command ends with 2. A JSON document of one object is held "
-        "in memory and must not exceed 64 MiB; lines, lists, Parquet and `.eval` archives are "
-        "read record by record.",
+        f"first of {_names()} that fits. `--format NAME` names it instead. Files may be "
+        "compressed with gzip or Zstandard. Records that were imported before are not added "
+        "again. Fields that a format does not know are counted by reason. A record that cannot be "
+        "read is named by file and line; the others are imported, and the command ends with 2. A "
+        "JSON document of one object is held in memory and must not exceed 64 MiB; lines, lists, "
+        "Parquet and `.eval` archives are read record by record.",
         *sections,
     )
     return {"reference/import-formats.md": text}
@@ -38,5 +37,4 @@ def _names() -> str:
 
 def _module(format_: ImportFormat) -> ModuleType:
     """Return the module that reads a format, whose docstring describes it."""
-    module = inspect.getmodule(format_.read)
-    return otlp_files if format_.name == "otlp" or module is None else module
+    return sys.modules[format_.read.__module__]

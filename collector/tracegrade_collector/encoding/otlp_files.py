@@ -1,12 +1,11 @@
-"""Files of OTLP → requests: one JSON document, JSON lines, or protobuf; each may be gzipped.
+"""Files of OTLP → requests: one JSON document, JSON lines, or protobuf; each may be compressed.
 
-A file's content decides its format, never its name.
+With `format: proto` or `compression: zstd`, the file exporter of the OpenTelemetry Collector
+writes messages with their length before each. A file's content decides its format, never its name.
 """
 
-import gzip
 import io
 import json
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -25,12 +24,14 @@ from tracegrade_collector.encoding.otlp import (
     reject_invalid,
 )
 from tracegrade_collector.encoding.otlp_json import quoted_key, read_json
+from tracegrade_collector.encoding.plain_files import READ_ERRORS, plain, plain_bytes
 from tracegrade_collector.errors import MalformedRequest
 
-GZIP_MAGIC = b"\x1f\x8b"
 MAX_LINE_BYTES = 64 * 2**20  # OTLP's own limit of a request
 MAX_DOCUMENT_BYTES = 2**30  # a document of many requests; it is held in memory
 PROBE_BYTES = 4096
+LENGTH_BYTES = 4
+FIRST_TAG = 0x08  # a message of protobuf begins with no smaller byte, a length below 64 MiB does
 SIGNAL_OF_KEY = {
     "resourceSpans": Signal.TRACES,
     "resource_spans": Signal.TRACES,
@@ -38,6 +39,7 @@ SIGNAL_OF_KEY = {
     "resource_logs": Signal.LOGS,
 }
 NO_OTLP_KEYS = "no resourceSpans or resourceLogs in it"
+NEITHER = "neither JSON nor an OTLP protobuf request of spans or log records"
 
 
 class OtlpPart(NamedTuple):
@@ -60,16 +62,9 @@ def read_parts(path: Path) -> Iterator[OtlpPart]:
     """Yield the requests of a file in order, and a fault for each invalid part."""
     try:
         with path.open("rb") as file:
-            yield from _parts(str(path), _plain(file))
-    except (OSError, EOFError, zlib.error) as error:
+            yield from _parts(str(path), plain(file))
+    except READ_ERRORS as error:
         yield _faulty(str(path), f"cannot be read: {error}")
-
-
-def _plain(file: io.BufferedReader) -> io.BufferedReader:
-    """Return the file, or its gzipped content, without inflating more than requested."""
-    if not file.peek(2).startswith(GZIP_MAGIC):
-        return file
-    return io.BufferedReader(gzip.GzipFile(fileobj=file))
 
 
 def _parts(name: str, file: io.BufferedReader) -> Iterator[OtlpPart]:
@@ -78,8 +73,37 @@ def _parts(name: str, file: io.BufferedReader) -> Iterator[OtlpPart]:
         yield _faulty(name, "the file is empty")
     elif _is_text(probe):
         yield from _json_parts(name, file)
+    elif probe[0] < FIRST_TAG:
+        yield from _framed_parts(name, file)
     else:
         yield _protobuf_part(name, file.read(MAX_DOCUMENT_BYTES + 1))
+
+
+def _framed_parts(name: str, file: io.BufferedReader) -> Iterator[OtlpPart]:
+    """Yield the parts of messages that each have their length, 4 bytes, before them."""
+    number = 0
+    while head := file.read(LENGTH_BYTES):
+        number += 1
+        location, length = f"{name}: message {number}", int.from_bytes(head)
+        message = file.read(length) if length <= MAX_LINE_BYTES else b""
+        if not message or len(message) < length:
+            yield _faulty(location, NEITHER if number == 1 else "it is not whole")
+            return
+        yield from _message_parts(location, message)
+
+
+def _message_parts(location: str, message: bytes) -> Iterator[OtlpPart]:
+    try:
+        body = plain_bytes(message, MAX_LINE_BYTES)
+    except READ_ERRORS as error:
+        yield _faulty(location, f"cannot be read: {error}")
+        return
+    if len(body) > MAX_LINE_BYTES:
+        yield _faulty(location, f"more than {MAX_LINE_BYTES} bytes decompressed")
+    elif _is_text(body[:PROBE_BYTES]):
+        yield from object_parts(location, body)
+    else:
+        yield _protobuf_part(location, body)
 
 
 def _is_text(probe: bytes) -> bool:
@@ -102,7 +126,7 @@ def _json_parts(name: str, file: io.BufferedReader) -> Iterator[OtlpPart]:
     if not _is_object(document) and any(_is_object(line) for line in lines):
         yield from _line_parts(name, lines)  # JSON lines with a broken first line
     else:
-        yield from _object_parts(name, document)
+        yield from object_parts(name, document)
 
 
 def _is_object(text: bytes) -> bool:
@@ -127,10 +151,10 @@ def _line_parts(name: str, lines: Iterable[bytes]) -> Iterator[OtlpPart]:
         if len(line) > MAX_LINE_BYTES:
             yield _faulty(f"{name}:{number}", f"line of more than {MAX_LINE_BYTES} bytes")
         elif line.strip():
-            yield from _object_parts(f"{name}:{number}", line)
+            yield from object_parts(f"{name}:{number}", line)
 
 
-def _object_parts(location: str, body: bytes) -> Iterator[OtlpPart]:
+def object_parts(location: str, body: bytes) -> Iterator[OtlpPart]:
     """Yield a part per signal in the object; a file may hold both."""
     keys = [key for key in SIGNAL_OF_KEY if f'"{key}"'.encode() in body]
     signals = dict.fromkeys(SIGNAL_OF_KEY[key] for key in keys)
@@ -163,7 +187,7 @@ def _protobuf_part(name: str, body: bytes) -> OtlpPart:
         return _faulty(name, f"more than {MAX_DOCUMENT_BYTES} bytes in one request")
     candidates = [part for signal in Signal if (part := _as_signal(name, body, signal))]
     if not candidates:
-        return _faulty(name, "neither JSON nor an OTLP protobuf request of spans or log records")
+        return _faulty(name, NEITHER)
     return max(candidates, key=_likeness)
 
 

@@ -93,7 +93,7 @@ def import_files(
 
     Args:
         lake: Where to.
-        paths: Files of a format that `importing/` knows; gzipped or not.
+        paths: Files of a format that `importing/` knows; compressed or not.
         note: Gets one line for each file or line that cannot be read, or has rejected items.
         config: How to redact; with the default options if absent.
         reading: In which format, and where fields stand; found by content if absent.

@@ -9,9 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tracegrade_collector.encoding.agent_records import spans_of_agents
-from tracegrade_collector.encoding.otlp import Signal
-from tracegrade_collector.encoding.otlp_files import SIGNAL_OF_KEY, read_parts
+from tracegrade_collector.encoding.plain_files import READ_ERRORS
 from tracegrade_collector.importing.chat import ROLES
 from tracegrade_collector.importing.formats import (
     claude_code_format,
@@ -23,6 +21,7 @@ from tracegrade_collector.importing.formats import (
     langsmith_format,
     message_format,
     opencode_format,
+    otlp_format,
     phoenix_format,
     qwen_format,
     recognition,
@@ -47,7 +46,7 @@ from tracegrade_collector.importing.formats.trajectories import (
 from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
 from tracegrade_collector.importing.records import read_records
 from tracegrade_collector.importing.roles import known_roles
-from tracegrade_collector.importing.source import READ_ERRORS, open_plain
+from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.tables import PARQUET_MAGIC, first_row
 
 HEAD_BYTES: Final = 4096
@@ -61,7 +60,7 @@ class Sample(NamedTuple):
     """The beginning of a file."""
 
     head: bytes
-    """Its first bytes, without gzip."""
+    """Its first bytes, without compression."""
 
     record: Any
     """Its first readable JSON value or row of Parquet; None if there is none."""
@@ -89,24 +88,8 @@ class ImportFormat(NamedTuple):
     """Yields the parts of a file in order; may raise what reading a file fails with."""
 
 
-def _read_otlp(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
-    for part in read_parts(path):
-        yield ImportPart(*part)
-        if part.request and (made := spans_of_agents(part.request)):
-            yield ImportPart(part.location, Signal.TRACES, made)
-
-
-def _is_otlp(sample: Sample) -> bool:
-    record = sample.record
-    return (
-        isinstance(record, dict)
-        and any(key in record for key in SIGNAL_OF_KEY)
-        and not tempo_format.fits(record)
-    )
-
-
 FORMATS: Final = (
-    ImportFormat("otlp", _is_otlp, _read_otlp),
+    ImportFormat("otlp", lambda sample: otlp_format.fits(sample.record), otlp_format.read),
     ImportFormat("tempo", lambda sample: tempo_format.fits(sample.record), tempo_format.read),
     ImportFormat(
         "langfuse", lambda sample: langfuse_format.fits(sample.record), langfuse_format.read
@@ -195,7 +178,7 @@ def read_file(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
     """Yield the parts of a file in order, and one with a fault for an unreadable part.
 
     Args:
-        path: The file; gzipped or not.
+        path: The file; compressed or not.
         reading: In which format, and where its fields stand.
     """
     if path.is_fifo():  # reading its beginning to find the format would consume it

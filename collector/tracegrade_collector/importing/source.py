@@ -1,27 +1,19 @@
-"""A file to import: its bytes without gzip, and its name in ids."""
+"""A file to import: its bytes without compression, and its name in ids."""
 
-import gzip
 import os
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
-from typing import Final
 
-GZIP_MAGIC: Final = b"\x1f\x8b"
-READ_ERRORS: Final = (OSError, EOFError, zlib.error)
-"""Errors that reading a file can raise."""
+from tracegrade_collector.encoding.plain_files import plain
 
 
 @contextmanager
 def open_plain(path: Path) -> Iterator[BufferedReader]:
-    """Yield the file, or its gzipped content, without inflating more than requested."""
+    """Yield the file, or its decompressed content, without inflating more than requested."""
     with path.open("rb") as file:
-        if file.peek(2).startswith(GZIP_MAGIC):
-            yield BufferedReader(gzip.GzipFile(fileobj=file))
-        else:
-            yield file
+        yield plain(file)
 
 
 def source_of(path: Path) -> str:

@@ -17,10 +17,16 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from tests.collector.running import landed, landed_ids
 
 from tracegrade_collector.encoding.otlp import Signal
+from tracegrade_collector.encoding.otlp_files import MAX_LINE_BYTES
 from tracegrade_collector.encoding.otlp_json import write_json
 from tracegrade_collector.errors import ImportBusy
 from tracegrade_collector.importing.importer import Imported, import_files
 from tracegrade_lake import Lake
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 
 @pytest.fixture
@@ -80,24 +86,54 @@ def test_the_same_and_a_grown_file_add_what_is_new(lake: Lake, tmp_path: Path) -
     assert lake.version("raw_spans") == 2  # nothing new, so no commit
 
 
+def framed(*messages: bytes) -> bytes:
+    """Return messages with their length before each, as the Collector's file exporter does."""
+    return b"".join(len(message).to_bytes(4) + message for message in messages)
+
+
 def test_spans_count_once_across_encodings(lake: Lake, tmp_path: Path) -> None:
-    """JSON, JSON lines and protobuf, plain and gzipped, hold the same spans."""
+    """JSON, JSON lines, lists and protobuf, plain and compressed, hold the same spans."""
     request = spans(1, 2)
+    written, protobuf = write_json(request), request.SerializeToString()
     contents = {
-        "document": json.dumps(write_json(request), indent=1).encode(),
-        "lines": line(request).encode() * 2,
-        "protobuf": request.SerializeToString(),
+        "document": json.dumps(written, indent=1).encode(),
+        "lines": line(request).encode(),
+        "list": json.dumps([written]).encode(),
+        "groups": json.dumps(written["resourceSpans"], indent=1).encode(),
+        "protobuf": protobuf,
+        "framed": framed(spans(1).SerializeToString(), spans(2).SerializeToString()),
+        "compressed messages": framed(zstd.compress(protobuf)),
+        "compressed lines": framed(zstd.compress(line(request).encode())),
     }
     for name, content in contents.items():
         (tmp_path / name).write_bytes(content)
         (tmp_path / f"{name}.gz").write_bytes(gzip.compress(content))
-    files = [tmp_path / f"{name}{end}" for name in contents for end in ("", ".gz")]
+        frames = zstd.compress(content[:30]) + zstd.compress(content[30:])
+        (tmp_path / f"{name}.zst").write_bytes(frames)
+    files = [tmp_path / f"{name}{end}" for name in contents for end in ("", ".gz", ".zst")]
 
     imported, notes = add(lake, *files)
 
     assert notes == []
-    assert (imported.added[Signal.TRACES], imported.known[Signal.TRACES]) == (2, 14)
+    known = 2 * len(files) - 2
+    assert (imported.added[Signal.TRACES], imported.known[Signal.TRACES]) == (2, known)
     assert landed_ids(lake.root) == [1, 2]
+
+
+def test_message_that_is_not_whole_costs_itself(lake: Lake, tmp_path: Path) -> None:
+    """The exporter's process was killed, or a message inflates to more than a request may hold."""
+    whole = [spans(number).SerializeToString() for number in (1, 2)]
+    bomb = zstd.compress(b" " * (MAX_LINE_BYTES + 1))
+    (tmp_path / "torn").write_bytes(framed(whole[0], bomb, whole[1])[:-1])
+
+    imported, notes = add(lake, tmp_path / "torn")
+
+    assert landed_ids(lake.root) == [1]
+    assert imported.faults == 2
+    assert notes == [
+        f"{tmp_path / 'torn'}: message 2: more than 67108864 bytes decompressed",
+        f"{tmp_path / 'torn'}: message 3: it is not whole",
+    ]
 
 
 def test_protobuf_shows_its_signal_by_its_content(lake: Lake, tmp_path: Path) -> None:
@@ -177,11 +213,13 @@ def metric_body() -> bytes:
         (b"", "the file is empty"),
         (b"\x00\x01garbage", "neither JSON nor an OTLP protobuf request"),
         (metric_body(), "neither JSON nor an OTLP protobuf request"),
-        (b"[]", "top level: expected object, found list"),
+        (b"[]", "the list is empty"),
+        (bytes(10_000), "neither JSON nor an OTLP protobuf request"),
         (b"\x1f\x8bnot gzip", "cannot be read"),
+        (zstd.compress(b'{"resourceSpans": []}' * 99)[:-9], "cannot be read"),
         (gzip.compress(b'{"resourceSpans": []}' * 99)[:-9], "cannot be read"),
     ],
-    ids=["empty", "garbage", "metric", "list", "no gzip", "torn gzip"],
+    ids=["empty", "garbage", "metric", "list", "zeros", "no gzip", "torn zstd", "torn gzip"],
 )
 def test_a_file_that_is_no_otlp_is_named(
     lake: Lake, tmp_path: Path, content: bytes, said: str

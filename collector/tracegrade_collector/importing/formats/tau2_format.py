@@ -20,13 +20,14 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.encoding.otlp import Signal
+from tracegrade_collector.encoding.plain_files import READ_ERRORS
 from tracegrade_collector.importing.chat import read_messages
 from tracegrade_collector.importing.formats.tau2_messages import chat_of, is_audio_alone
 from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
 from tracegrade_collector.importing.mapping import as_name, at_path
 from tracegrade_collector.importing.records import FileRecord, JsonObject, read_records
 from tracegrade_collector.importing.scores import JUDGE, success_verdict
-from tracegrade_collector.importing.source import READ_ERRORS, open_plain, source_of
+from tracegrade_collector.importing.source import open_plain, source_of
 from tracegrade_collector.importing.spellings import as_list, as_object, as_text, quoted_word
 from tracegrade_collector.importing.times import nanoseconds
 from tracegrade_collector.importing.trajectory import (

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.encoding.otlp import Signal
+from tracegrade_collector.encoding.plain_files import READ_ERRORS
 from tracegrade_collector.importing.formats.trajectories.atif_format import (
     NO_TRAJECTORY,
     AtifRun,
@@ -30,7 +31,7 @@ from tracegrade_collector.importing.formats.trajectories.atif_format import fits
 from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
 from tracegrade_collector.importing.records import TOO_DEEP, JsonObject, read_records
 from tracegrade_collector.importing.scores import is_success, success_verdict
-from tracegrade_collector.importing.source import READ_ERRORS, open_plain
+from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.spellings import as_list, as_object
 from tracegrade_collector.importing.times import nanoseconds
 from tracegrade_collector.importing.trajectory import (
