@@ -88,6 +88,17 @@ def test_only_the_first_pick_of_a_point_counts() -> Scene:
     ]
 
 
+@built_together
+def test_reason_names_the_first_value_that_differs_inside_an_argument() -> Scene:
+    """Objects and lists are not repeated whole; the number of other differing values is given."""
+    task = "{expected: [{tool: pay, arguments: {legs: [{to: OSL, day: 1}, {to: BGO}]}}]}"
+    legs = '{"legs":[{"to":"TRD","day":1},{"to":"CPH"}]}'
+
+    (found,) = yield [attempt(task, [call("t1", 1, "pay", arguments=legs)])]
+    sentence = 'argument legs[0].to of pay is "TRD", expected "OSL", and 1 more value differs'
+    assert reasons(found) == [(None, "pay", False, ["b"], sentence)]
+
+
 EQUAL: list[tuple[Row, Row, bool]] = [
     ({"n": 1}, {"n": 1.0}, True),
     ({"n": True}, {"n": 1}, False),

@@ -126,6 +126,12 @@ judged AS (
 named AS (
   SELECT
     *,
+    -- Values that differ inside the first argument that does; empty if it is no object or list.
+    list_filter(
+      wrong_arguments,
+      LAMBDA each: starts_with(each.argument, '$.' || first_difference['key'] || '.')
+      OR starts_with(each.argument, '$.' || first_difference['key'] || '[')
+    ) AS leaves,
     coalesce(tool_name, 'an unnamed tool') AS picked
   FROM judged
 ),
@@ -180,10 +186,25 @@ made AS (
           ),
           if(
             arguments_differ,
-            concat(
-              'argument ', first_difference['key'], ' of ', tool_name, ' is ',
-              coalesce(first_difference.sent, 'missing'), ', expected ',
-              first_difference.expected
+            if(
+              len(leaves) = 0,
+              concat(
+                'argument ', first_difference['key'], ' of ', tool_name, ' is ',
+                coalesce(first_difference.sent, 'missing'), ', expected ',
+                first_difference.expected
+              ),
+              concat(
+                'argument ', leaves[1].argument[3:], ' of ', tool_name, ' is ',
+                coalesce(leaves[1].sent, 'missing'), ', expected ',
+                coalesce(leaves[1].expected, 'nothing there'),
+                CASE
+                  WHEN len(leaves) > 1
+                    THEN concat(
+                      ', and ', len(leaves) - 1,
+                      if(len(leaves) = 2, ' more value differs', ' more values differ')
+                    )
+                END
+              )
             ),
             NULL
           ),
