@@ -14,10 +14,11 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from tracegrade.errors import BadInput
+from tracegrade_collector.encoding.plain_files import READ_ERRORS
 from tracegrade_collector.importing.expected import ExpectedAction, read_expected
 from tracegrade_collector.importing.mapping import FieldMap
 from tracegrade_collector.importing.records import FileRecord, read_records
-from tracegrade_collector.importing.source import READ_ERRORS, open_plain
+from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.tables import csv_rows
 from tracegrade_scoring.errors import TaskFileUnreadable
 from tracegrade_scoring.tasks import adk_cases, deepeval_goldens
