@@ -15,6 +15,7 @@ from tracegrade_ci.pairing import CandidateRuns, is_outdated, runs_of
 from tracegrade_ci.release_rows import ReleaseRows, ScoredBy, release_rows, scored_by
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
+from tracegrade_scoring.compare.sides import releases_in_words
 from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.own_metrics.in_force import MetricOptions, with_metrics
@@ -91,6 +92,5 @@ def candidate_runs(
 def _unknown(con: DuckDBPyConnection, release: str) -> str:
     names = con.sql("SELECT DISTINCT release FROM trajectory_scores ORDER BY ALL").fetchall()
     known = [name for (name,) in names if name is not None]
-    named = ", ".join(f"'{visible(name)}'" for name in known[:10]) or "none"
-    hint = did_you_mean(release, known) or f"scored releases: {named}"
+    hint = did_you_mean(release, known) or f"scored releases: {releases_in_words(known)}"
     return f"no run of release '{visible(release)}' has been scored; {hint}"

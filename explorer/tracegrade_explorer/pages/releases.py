@@ -11,7 +11,7 @@ from tracegrade_explorer.filters.grammar import Filter
 from tracegrade_explorer.kills.links import killed_releases, lines_of_release
 from tracegrade_explorer.pages.comparisons import PairToCompare, comparison_so_far, pair_of
 from tracegrade_explorer.pages.definitions import several_definitions
-from tracegrade_explorer.pages.newest_releases import NewestReleases, newest_releases
+from tracegrade_explorer.pages.newest_releases import NewestReleases, listed, newest_releases
 from tracegrade_explorer.pages.release_rows import cohort_rows
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, WrittenJson
 from tracegrade_explorer.snapshots.snapshot import Row, read_cached
@@ -23,7 +23,7 @@ from tracegrade_scoring.rendering.kill_pages import KillLine
 from tracegrade_watch.alert import Alert
 
 MOST_NAMES: Final = 50
-"""Values of a dimension to choose from."""
+"""Values of a dimension to choose from, and releases of an agent that has too many."""
 OWN: Final = ("agent", "base", "candidate", "by", "where")
 REFRESH_SECS: Final = 2
 """After so long a page asks again for a comparison that is under way."""
@@ -69,12 +69,15 @@ def releases(request: PageRequest) -> PageResponse:
 
 def _view(request: PageRequest, given: dict[str, str], found: NewestReleases) -> dict[str, Any]:
     """Return what the page shows of all releases."""
-    rows = found.releases
+    rows = [*listed(found.releases, MOST_NAMES)]
+    chosen = {given[side] for side in ("base", "candidate") if given.get(side)}
     choices = [*_choices(rows)]
     return {
         "alerts": alert_marks(request, partial(_is_about, given)),
         "choices": choices,
-        "releases": sorted({row["release"] for row in rows if row["release"] is not None}),
+        "releases": sorted(
+            chosen | {row["release"] for row in rows if row["release"] is not None}
+        ),
         "agents": sorted({row["agent_name"] for row in rows if row["agent_name"] is not None}),
         "given": {**(choices[0].releases if choices else {}), **given},
         "newest": found.agents,

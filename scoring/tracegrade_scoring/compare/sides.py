@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from duckdb import DuckDBPyConnection
 
 from tracegrade.suggestions import did_you_mean
+from tracegrade.terminal.visible import visible
 from tracegrade_queries.engine.relations import count, make_table, only
 from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.compare.attempts import SIDES
@@ -33,6 +34,9 @@ COLUMNS: Final[Mapping[str, str]] = {
 UNKNOWN: Final = "~"
 LEAST_DIFFERENCE: Final = 0.1
 """Difference of a value's shares from which a dimension differs between the sides."""
+
+MOST_RELEASES_NAMED: Final = 20
+"""Releases that an error names."""
 
 SideNames = Mapping[str, tuple[str | None, ...]]
 """Values of each key; None is an unknown name."""
@@ -292,10 +296,19 @@ def nothing_to_compare(
     """Return why no agent has both releases, and which ones there are."""
     if base == candidate:
         return f"'{base}' is both base and candidate; name two releases"
-    names = con.sql("SELECT DISTINCT release FROM trajectory_scores ORDER BY ALL").fetchall()
-    known = ", ".join(f"'{name}'" for (name,) in names if name is not None) or "none"
+    found = con.sql(
+        "SELECT DISTINCT release FROM trajectory_scores WHERE release IS NOT NULL ORDER BY ALL"
+    ).fetchall()
+    known = [name for (name,) in found]
     who = "no agent" if agent is None else f"no agent named '{agent}'"
     return (
         f"{who} has scored runs of both '{base}' and '{candidate}' in one run mode; "
-        f"scored releases: {known}"
+        f"scored releases: {releases_in_words(known)}"
     )
+
+
+def releases_in_words(releases: Sequence[str]) -> str:
+    """Return the names of releases; of many the first, and how many more there are."""
+    first = ", ".join(f"'{visible(name)}'" for name in releases[:MOST_RELEASES_NAMED]) or "none"
+    more = len(releases) - MOST_RELEASES_NAMED
+    return first if more <= 0 else f"{first} and {more:,} more"

@@ -52,8 +52,13 @@ def dimension_lines(
             f"  {words.count(mixed_releases, 'run')} with several releases: that of the root "
             "counts, and the flag mixed_release marks them"
         )
-    for agent, releases in crowded.items():
-        yield (
-            f"{visible(agent) or 'agents without a name'}: {releases:,} releases; if each request "
-            "has its own, name another attribute under `release` in a mapping file"
-        )
+    yield from (sentence_on_releases(agent, releases) for agent, releases in crowded.items())
+
+
+def sentence_on_releases(agent_name: str, releases: int) -> str:
+    """Return what to do about an agent with too many releases."""
+    named = visible(agent_name) or "agents without a name"
+    return (
+        f"{named}: {releases:,} releases; if each request has its own, name another attribute "
+        "under `release` in a mapping file"
+    )

@@ -447,6 +447,14 @@ def test_run_modes_are_never_pooled(tables: Tables) -> None:
         read_comparisons(tables.con, "lake", "1", "3")
 
 
+def test_an_error_names_the_first_of_many_releases(tables: Tables) -> None:
+    """Where each request has a release of its own, a line that names them all helps nobody."""
+    for number in range(250):
+        tables.scored(tables.run(f"{number:03}", task_id="a"), "a")
+    with pytest.raises(NothingToCompare, match="'019' and 230 more"):
+        read_comparisons(tables.con, "lake", "1", "2")
+
+
 def test_mocked_calls_are_held_against_live_ones(tables: Tables) -> None:
     """Equal, other values, other shape, no live call of equal arguments, content missing."""
     live, mocked = (tables.run("1", run_mode=mode) for mode in ("live", "mocked"))
