@@ -145,9 +145,15 @@ class Unbuilt(NamedTuple):
     """Log records whose trace has no span, by the name of their event; '' without one."""
 
 
-def unbuilt(lake: Lake, limits: Limits) -> Unbuilt:
-    """Return what a build would find new."""
-    with discovered(lake, limits) as found:
+def unbuilt(lake: Lake, limits: Limits, *, retrieval: bool | None = None) -> Unbuilt:
+    """Return what a build would find new; all there is, if it would build everything again.
+
+    Args:
+        lake: The lake to read.
+        limits: Of the engine.
+        retrieval: As for `last_build`.
+    """
+    with discovered(lake, limits, retrieval=retrieval) as found:
         return Unbuilt(found.new_spans, found.unread_logs) if found else Unbuilt()
 
 

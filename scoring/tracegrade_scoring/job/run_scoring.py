@@ -20,6 +20,7 @@ from tracegrade_lake.maintenance.replaced_files import KEEP_HOURS
 from tracegrade_lake.storage import Lock
 from tracegrade_queries.build.build import BuildSummary
 from tracegrade_queries.build.discovery import unbuilt
+from tracegrade_queries.build.last_build import last_build
 from tracegrade_queries.build.locked_build import build_with_costs
 from tracegrade_queries.costs.pricing import NO_COSTS, Costs, Prices
 from tracegrade_queries.dimensions.labeling import NO_LABELING, GivenMapping, LabelingSummary
@@ -100,6 +101,8 @@ class ScoreSummary(NamedTuple):
     """What was found in the trajectories that were scored."""
     dry_run: bool = False
     """Nothing was written: these are the traces and trajectories that would be scored."""
+    builds_again: bool = False
+    """On a dry run: every trace would be built again, since its steps would be made otherwise."""
     busy: bool = False
     """Another job was scoring the lake, so this one did nothing."""
     costs: Costs = NO_COSTS
@@ -344,11 +347,14 @@ def preview(
 ) -> ScoreSummary:
     """Return what `score` would do as the lake is now, and write nothing.
 
-    Spans that wait to be built are counted; which trajectories they make is not known before.
+    Spans that wait to be built are counted; which trajectories they make is not known before. If
+    every trace would be built again, all spans wait, and which runs change is not known either.
     """
     done = start_summary(lake, specification)
     limits, numbers = Limits(f"{BUCKET_MB * workers(WORKER_MB)}MB"), run_numbers(lake)
-    new = unbuilt(lake, limits)
+    retrieval = done.specification.retrieval
+    new = unbuilt(lake, limits, retrieval=retrieval)
+    last = last_build(lake, retrieval=retrieval)
     with unscored(
         lake,
         done.specification,
@@ -367,6 +373,7 @@ def preview(
             unread_logs=new.unread_logs,
             without_task=count(found.con, _WITHOUT_TASK),
             dry_run=True,
+            builds_again=bool(last.number) and last.is_outdated,
         )
 
 

@@ -44,8 +44,7 @@ def summary_lines(done: ScoreSummary, *, why: bool = False) -> Iterator[str]:
         done: What the run did.
         why: Say of metrics with nothing to measure why that is so; else one line counts them.
     """
-    if done.dry_run:
-        yield f"would build steps from {done.new_spans:,} new spans; of those already built:"
+    yield from _build_lines(done)
     yield from fault_lines(done)
     verb = "would score" if done.dry_run else "scored"
     yield f"{verb} {done.trajectories:,} trajectories of {done.traces:,} traces"
@@ -65,6 +64,17 @@ def summary_lines(done: ScoreSummary, *, why: bool = False) -> Iterator[str]:
     yield from _cost_lines(done.costs)
     yield from _score_lines(done.counts.statuses, why=why)
     yield from _removal_lines(done.removal)
+
+
+def _build_lines(done: ScoreSummary) -> Iterator[str]:
+    """Yield what a dry run would build before it scores."""
+    if done.builds_again:
+        yield (
+            f"would build every trace again, from {done.new_spans:,} spans, and score the runs "
+            "that this changes; apart from these:"
+        )
+    elif done.dry_run:
+        yield f"would build steps from {done.new_spans:,} new spans; of those already built:"
 
 
 def fault_lines(done: ScoreSummary) -> Iterator[str]:

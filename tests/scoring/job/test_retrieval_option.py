@@ -3,7 +3,8 @@
 from tests.queries.traces import agent, land, request_of, span
 
 from tracegrade_lake import Lake
-from tracegrade_scoring.job.run_scoring import score
+from tracegrade_scoring.job.run_scoring import preview, score
+from tracegrade_scoring.job.summary import summary_lines
 from tracegrade_scoring.tasks import Specification
 
 from .lakes import run, values
@@ -23,3 +24,18 @@ def test_runs_with_searches_are_scored_again_when_these_become_calls(lake: Lake)
 
     assert score(lake, Specification(retrieval=False)).traces == 1
     assert values(lake, calls) == [(0,)]
+
+
+def test_dry_run_says_that_every_trace_would_be_built_again(lake: Lake) -> None:
+    """With the choice that the lake keeps nothing is built; with the other one everything is."""
+    land(lake, run(1, "look"))
+    assert not preview(lake, Specification(retrieval=True)).builds_again
+    new = score(lake, Specification()).new_spans
+
+    kept, other = preview(lake, Specification()), preview(lake, Specification(retrieval=True))
+
+    assert (kept.builds_again, kept.new_spans) == (False, 0)
+    assert (other.builds_again, other.new_spans) == (True, new)
+    assert next(summary_lines(other)).startswith(
+        f"would build every trace again, from {new} spans"
+    )
