@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import duckdb
@@ -14,7 +15,7 @@ from tracegrade_lake import RAW_SPANS, Lake
 from tracegrade_queries.build.build import BuildSummary, build
 from tracegrade_queries.engine.connection import connect
 
-from ..traces import MS, NOON_NS, Row, land_logs, logs_request_of
+from ..traces import MS, NOON_NS, Row, land, land_logs, logs_request_of, request_of, span
 
 DETAILS: Final = "gen_ai.client.inference.operation.details"
 CONTEXT: Final = "<session_context>\nToday is Monday.\n</session_context>"
@@ -141,16 +142,22 @@ REQUESTS: Final = [
 ]
 
 
+def _land_spans(lake: Lake, body: bytes, seq: int) -> bool:
+    """Land the spans that a collector makes of log records, and return whether there are any."""
+    made = spans_in_records(body, Encoding.JSON)
+    if made:
+        record = Record(seq, NOON_NS, Signal.TRACES, Encoding.PROTOBUF, "", made[0])
+        lake.append(RAW_SPANS, span_rows([record], "records"))
+    return bool(made)
+
+
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, BuildSummary]]:
     """Yield a connection to a lake with all conversations, and the summary of its build."""
     lake = Lake.create(tmp_path_factory.mktemp("records") / "lake")
     land_logs(lake, *REQUESTS)
     for seq, body in enumerate(REQUESTS, 1):
-        made = spans_in_records(body, Encoding.JSON)
-        assert made
-        record = Record(seq, NOON_NS, Signal.TRACES, Encoding.PROTOBUF, "", made[0])
-        lake.append(RAW_SPANS, span_rows([record], "c"))
+        assert _land_spans(lake, body, seq)
     summary = build(lake)
     with connect(lake) as con:
         yield con, summary
@@ -218,3 +225,35 @@ def test_a_record_that_is_sent_twice_gives_one_span() -> None:
     assert spans_in_records(REQUESTS[0], Encoding.JSON) == spans_in_records(
         REQUESTS[0], Encoding.JSON
     )
+
+
+def test_codex_that_sends_spans_and_records_is_counted_once(tmp_path: Path) -> None:
+    """Its spans hold the prompt and the call; each model call's record has the tokens again."""
+    used: Row = {"gen_ai__usage__input_tokens": 100, "gen_ai__usage__output_tokens": 20}
+    used["codex__usage__total_tokens"] = 120
+    called: Row = {"tool_name": "exec_command", "call_id": "c1", "codex__tool__phase": "dispatch"}
+    request: Row = {"name": "model_client.stream_responses_api", "model": "gpt-x"}
+    spans = [
+        span(1, name="session_task.turn", turn__id="t1", model="gpt-x", scope="codex_cli_rs"),
+        span(2, 1, name="try_run_sampling_request", at=1, scope="codex_cli_rs"),
+        span(3, 2, at=1, scope="codex_cli_rs", **request),
+        span(4, 2, name="completed", at=2, scope="codex_cli_rs", **used),
+        span(5, 1, name="exec_command", at=3, scope="codex_cli_rs", **called),
+    ]
+    prompt, _, _, tokens, result, *_ = _codex()
+    in_spans = [
+        record | {"traceId": f"{1:032x}", "spanId": f"{number:016x}"}
+        for number, record in ((1, prompt), (5, result))
+    ]
+    lake = Lake.create(tmp_path / "lake")
+    land(lake, request_of(spans))
+    outside, inside = (_of("both", records, "codex") for records in ([tokens], in_spans))
+    land_logs(lake, outside, inside)
+    assert [_land_spans(lake, body, 1) for body in (outside, inside)] == [True, False]
+    build(lake)
+
+    with connect(lake) as con:
+        assert con.sql(
+            "SELECT conversation_id, user_input, llm_call_count, tool_call_count, error_count, "
+            "input_tokens, output_tokens FROM trajectories"
+        ).fetchall() == [("both", "List them.", 1, 1, 1, 100, 20)]
