@@ -47,6 +47,11 @@ class JobLake(Lake):
             self._handles[table] = super().opened(table)
         return self._handles[table]
 
+    def forget(self, tables: Iterable[str]) -> None:
+        """Open tables afresh when they are read next: files of theirs were removed meanwhile."""
+        for table in tables:
+            self._handles.pop(table, None)
+
     def transaction_version(
         self, table: str, app_id: str, owner: Owner | None = None
     ) -> int | None:

@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 import duckdb
+from pyarrow.fs import FileType
 
 from tracegrade_lake import VERDICTS, Lake, Table
+from tracegrade_lake.job_lake import JobLake
 from tracegrade_queries.engine.layers import BUILT, Layer, higher_layers
 from tracegrade_queries.engine.no_writes import forbid_writes, in_thread
 from tracegrade_queries.engine.pinned import PinnedLake, pin
@@ -204,11 +206,27 @@ def _pinned_again(
     """Return the lake, pinned again if files were removed since, as by an erasure.
 
     Returns:
-        None if no file is gone that need not be there, so that another try would be in vain.
+        None if each file that left its table is still there, so that another try would be in vain.
     """
+    if isinstance(lake, JobLake):
+        lake.forget(names)
     now = pin(lake, names, layers)
-    removed = {path for path in _paths(lake, pinned) if not Path(path).exists()}
-    return now if removed and not removed.intersection(_paths(lake, now)) else None
+    is_gone = any(_is_gone(lake, name, _left(pinned, now, name)) for name in pinned.tables)
+    return now if is_gone else None
+
+
+def _left(before: PinnedLake, now: PinnedLake, name: str) -> list[str]:
+    """Return the paths of files that left a table."""
+    files = now.tables[name].files if name in now.tables else ()
+    return sorted({file.path for file in before.tables[name].files} - {f.path for f in files})
+
+
+def _is_gone(lake: Lake, name: str, paths: Sequence[str]) -> bool:
+    """Return whether one of these files of a table, or objects, is not there any more."""
+    table = lake.storage.table(name)
+    with table.reading():
+        found = table.filesystem.get_file_info(paths) if paths else []
+    return any(file.type is FileType.NotFound for file in found)
 
 
 def connect_pinned(
@@ -276,13 +294,6 @@ def part_of_tables(
             con.execute(f"DROP VIEW temp.{name}")
         for name in objects:
             con.unregister(name)
-
-
-def _paths(lake: Lake, pinned: PinnedLake) -> Iterator[str]:
-    """Yield the local files; none of an object store."""
-    if lake.is_local:
-        for name, table in pinned.tables.items():
-            yield from lake.paths(name, table.files)
 
 
 def _open_engine(
