@@ -196,7 +196,7 @@ def test_value_is_the_median_of_the_majority() -> None:
          "panel 'p' names judge 'a' 2 times; name each judge once"),
         (lambda file: file["judges"]["b"].update(subject="planning"),
          "the judges of panel 'p' have several subjects: a sub_goal, b planning; make one panel"),
-        (lambda file: file["judges"]["b"]["model"].update(name="m"),
+        (lambda file: file["judges"]["b"]["model"].update(name="m", base_url="http://a/"),
          "judges 'a' and 'b' of panel 'p' send equal requests; give one of them another model"),
         (lambda file: file["judges"]["b"].update(only=["x"]),
          "judge 'b' of panel 'p' has 'only', which its panel decides; give it to the panel"),

@@ -68,6 +68,16 @@ def test_lost_verdicts_come_back_from_the_cache(judged: Lake, judges: Path) -> N
             ] == [{k: v for k, v in row.items() if k not in dates} for row in before]  # fmt: skip
 
 
+def test_an_endpoint_has_answers_of_its_own(judged: Lake, tmp_path: Path) -> None:
+    """Another one may have another model of the same name."""
+    elsewhere = judge_file(tmp_path, model={"base_url": "http://127.0.0.1:9/v1"})
+
+    ended = run(judged, elsewhere, "--offline")
+
+    assert ended.returncode == 1
+    assert "not_cached 12" in ended.stdout
+
+
 def test_a_judge_with_nothing_to_ask_says_what_it_would_ask_about(
     lake: Lake, tmp_path: Path, server: ModelServer
 ) -> None:

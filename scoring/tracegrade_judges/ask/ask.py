@@ -277,10 +277,15 @@ def _conversation(session: JudgeSession, question: JudgeQuestion) -> Conversatio
         max_output_tokens=session.judge.model.max_output_tokens,
         timeout_secs=session.judge.model.timeout_secs,
         retries=session.judge.limits.retries,
-        settings=_class_settings(session.judge.model),
+        settings=_unsent_settings(session.judge.model),
     )
 
 
-def _class_settings(model: JudgeModel) -> str:
-    """Return the class and its options as the judge file has them; empty without a class."""
-    return "" if model.class_ is None else json.dumps([model.class_, model.options])
+def _unsent_settings(model: JudgeModel) -> str:
+    """Return what decides on answers and is not sent: a class with its options, or an endpoint.
+
+    They are as the judge file has them, so that answers are found where a variable is not set.
+    """
+    if model.class_ is None:
+        return model.other_endpoint
+    return json.dumps([model.class_, model.options])

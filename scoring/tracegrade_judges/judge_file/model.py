@@ -99,7 +99,9 @@ class JudgeModel(_Strict):
     the environment, and a key must be one.
     """
     base_url: Annotated[str, AfterValidator(_endpoint)] | None = None
-    """`$NAME` is a variable of the environment; None: `$OPENAI_BASE_URL`, or Anthropic's own."""
+    """`$NAME` is a variable of the environment; None: `$OPENAI_BASE_URL`, or Anthropic's own.
+    Answers in the lake are those of this URL, or of this variable, whatever its value.
+    """
     name: Name
     """As the endpoint names it, or `$NAME`. With `provider: langchain` it names the model in
     verdicts and prices only; the class gets its own from `options`.
@@ -113,6 +115,13 @@ class JudgeModel(_Strict):
     """Each vote adds 1 to it. None: for endpoints that refuse a seed; Anthropic's takes none."""
     max_output_tokens: Annotated[int, Field(ge=50, le=32_000)] = 800
     timeout_secs: Annotated[float, Field(gt=0, le=600)] = 60
+
+    @property
+    def other_endpoint(self) -> str:
+        """The endpoint as the file names it; empty if it is the provider's own."""
+        own = PROVIDERS[self.provider].base_url
+        given = (self.base_url or own).rstrip("/")
+        return "" if given == own else given
 
     @model_validator(mode="after")
     def _fits_its_provider(self) -> Self:

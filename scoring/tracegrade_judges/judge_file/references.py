@@ -13,7 +13,7 @@ from tracegrade_queries.files.yaml_source import Problem, SourceFile
 
 _NOT_IN_REQUESTS: Final = frozenset({"limits", "votes", "only", "threshold", "reference"})
 _NOT_OF_MODEL: Final = frozenset({"base_url", "api_key", "timeout_secs"})
-"""Keys of a judge and of its model that do not change its requests."""
+"""Keys of a judge and of its model that do not change its requests, the endpoint apart."""
 
 
 def faults_of_references(source: SourceFile, file: JudgeFile) -> Iterator[Problem]:
@@ -83,15 +83,19 @@ def _equal(
     for (first, one), (second, other) in combinations(members.items(), 2):
         if _requests_of(file, one) == _requests_of(file, other):
             fact = f"judges '{first}' and '{second}' of panel '{name}' send equal requests"
-            way_out = "give one of them another model, seed or rubric"
+            way_out = "give one of them another model, endpoint, seed or rubric"
             yield source.problem(("panels", name, "judges"), fact, way_out)
 
 
 def _requests_of(file: JudgeFile, judge: Judge) -> dict[str, object]:
-    """Return what decides on a judge's requests, with the model as the environment names it."""
+    """Return what decides on a judge's requests, with the model as the environment names it.
+
+    Where they go counts, too: two endpoints may have two models of one name.
+    """
     rubric = file.rubrics.get(judge.own_rubric or "")
     text = judge.model.name
     name = os.environ.get(text[1:], text) if is_variable(text) else text
     model = judge.model.model_dump(exclude=set(_NOT_OF_MODEL)) | {"name": name}
+    model["endpoint"] = judge.model.other_endpoint
     others = judge.model_dump(exclude=set(_NOT_IN_REQUESTS))
     return {**others, "model": model, "rubric": rubric}
