@@ -68,6 +68,7 @@ _FOREIGN: Final = re.compile(
     "(db|faas|graphql|messaging|rpc)_|http_(request_)?method|http_url|url_full"
 )
 _MODEL: Final = re.compile("(^|_)(gen_ai|llm)_")
+_COMPLETION: Final = re.compile("(^|_)(gen_ai|llm|response)_(.+_)?chat_id$")
 
 
 class Field(NamedTuple):
@@ -115,6 +116,8 @@ def _fields(name: str) -> tuple[Field, ...]:
         ranks[role] = min(rank, ranks.get(role, rank))
     if _RECEIVED.search(words) and not _SENT.search(words):  # `output.messages`
         ranks.pop("input", None)
+    if _COMPLETION.search(words):  # `gen_ai.chat.id`, the id of one answer
+        ranks.pop("conversation_id", None)
     if _KIND.search(words):
         ranks["kind"] = 0
     if _FOREIGN.match(words):

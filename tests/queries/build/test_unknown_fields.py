@@ -33,6 +33,9 @@ def test_words_are_the_same_in_sql(name: str) -> None:
         ("db.operation", [("kind", 0, False), ("foreign", 0, False)]),
         ("inputs_json", [("input", 7, False)]),
         ("weather", []),
+        ("acme.chat_id", [("conversation_id", 2, False)]),
+        ("gen_ai.chat.id", []),
+        ("llm.response.chatId", []),
     ],
 )
 def test_roles_of_a_name(name: str, fields: list[tuple[str, int, bool]]) -> None:

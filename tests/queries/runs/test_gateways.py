@@ -307,3 +307,23 @@ def test_gateway_with_the_requested_tool_on_its_span() -> Scene:
     ]
 
     assert story(lake) == [*CALLED, "answer It is 22C."]
+
+
+def _through_bifrost(number: int, parent: int | None, **more: Any) -> Row:
+    """Return Bifrost's span of a request, after `plugins/otel` of its repository in 2026."""
+    given: Row = {"gen_ai__provider__name": "openai", "gen_ai__chat__id": f"chatcmpl-{number}"}
+    given |= {"gen_ai__chat__object": "chat.completion", "gen_ai__chat__model": "m", **USED}
+    return span(number, parent, name="gen_ai.chat", scope="bifrost-otel-plugin", **given, **more)
+
+
+@built_together
+def test_the_id_of_a_completion_is_no_conversation() -> Scene:
+    """Bifrost calls it `gen_ai.chat.id`; a program's own name of a conversation is read."""
+    lake = yield [
+        agent(1),
+        _through_bifrost(2, 1, at=10),
+        _through_bifrost(3, 1, at=20),
+        _through_bifrost(4, None, trace=2, at=200, session__id="s-1"),
+    ]
+
+    assert [run[0] for run in _runs(lake)] == [None, "s-1"]
