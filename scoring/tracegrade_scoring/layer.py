@@ -16,7 +16,10 @@ RUN_ORDER: Final = RunOrder(application="score", last_table=TRAJECTORY_SCORES.na
 SCORES: Final = Layer(
     (*SCORE_TABLES, SCORED_FILES, UNSCORABLE_TRACES, METRIC_DEFINITIONS, ISSUE_MARKS),
     QUERIES,
-    views=("continued_runs", "issue_runs", "observed_optima", "observed_step_scores", "scores"),
+    views=(
+        *("continued_runs", "issue_runs", "killed_runs", "observed_optima"),
+        *("observed_step_scores", "scores", "superseded_runs"),
+    ),
     run_order=RUN_ORDER,
     why_absent="it has never been scored; run `tracegrade score --lake LAKE` first",
 )

@@ -38,8 +38,6 @@ IN_STEPS = [
     for name, path in QUERIES.paths.items()
     if "steps" in path.parts and not headers.macros_made(query(name))
 ]
-OF_SCORES = {"custom_scores", "observed_optima", "observed_step_scores", "trajectory_scores"}
-"""What a case of `scores` has, and the views over it."""
 TAKEN = {name: taken for name in IN_STEPS if (taken := headers.taken(query(name)))}
 """What is changed in place, by the name that it has then."""
 RELATIONS = [name for name in IN_STEPS if name not in TAKEN]
@@ -134,18 +132,31 @@ def run(case: Path) -> duckdb.DuckDBPyRelation:
     """Run a saved query over the tables of a case, typed as the project declares them."""
     con = duckdb.connect()
     sql = find_query(case.parent.name)
-    for name in header(sql).reads:
-        if name == "scores":
-            fill(con, case, "trajectory_scores")
-            con.execute(view_sql(TABLES["custom_scores"], None))
-            for view in SCORES.views:
-                if not header(find_query(view)).reads <= OF_SCORES:
-                    continue
-                con.execute(f"CREATE VIEW {view} AS {find_query(view)}")
-        else:
-            fill(con, case, name)
+    for name in sorted(header(sql).reads):
+        if name not in shown(con):
+            provide(con, case, name)
     params = json.loads((case / "params.json").read_text())
     return con.sql(bare(sql), params=params)
+
+
+def provide(con: duckdb.DuckDBPyConnection, case: Path, name: str) -> None:
+    """Create a table with the rows of the case, or a view; a view's tables may be empty."""
+    if name not in SCORES.views:
+        fill(con, case, name)
+        return
+    for read in sorted(header(find_query(name)).reads):
+        if read in shown(con):
+            continue
+        if read in SCORES.views or (case / f"{read}.jsonl").exists():
+            provide(con, case, read)
+        else:
+            con.execute(view_sql(TABLES[read], None))
+    con.execute(f"CREATE VIEW {name} AS {find_query(name)}")
+
+
+def shown(con: duckdb.DuckDBPyConnection) -> set[str]:
+    """Return the names of the tables and views that there are."""
+    return {name for (name,) in con.sql("SELECT table_name FROM duckdb_columns()").fetchall()}
 
 
 def fill(con: duckdb.DuckDBPyConnection, case: Path, name: str) -> None:

@@ -84,7 +84,7 @@ def build_index(con: DuckDBPyConnection, max_runs: int) -> None:
     con.execute("CREATE UNIQUE INDEX run_by_position ON run_index (seq)")
     _keep_texts(con)
     con.execute("DROP VIEW temp.observed_optima; DROP VIEW temp.continued_runs")
-    con.execute("DROP TABLE run_positions; DROP TABLE superseded_runs")
+    con.execute("DROP TABLE run_positions; DROP TABLE temp.superseded_runs")
     con.execute("DROP TABLE open_runs; DROP VIEW run_members")
     for name in OF_SUB_AGENTS:
         con.execute(f"DROP TABLE {name}")

@@ -44,7 +44,7 @@ WITH modes AS (
     count_if(trials.success) / nullif(count(trials.success), 0) AS rate,
     avg(trajectories.step_count) AS steps,
     avg(trials.tokens) AS tokens,
-    avg(trials.usd) AS usd
+    avg(trials.usd ORDER BY trials.usd) AS usd
   FROM harness_trials AS trials
   INNER JOIN trajectories ON trials.trajectory_id = trajectories.trajectory_id
   WHERE trials.kill_point IS NULL AND trajectories.run_mode IN ('live', 'mocked')

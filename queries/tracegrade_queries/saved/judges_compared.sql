@@ -16,7 +16,7 @@ WITH judged AS (
   SELECT
     trajectory_id,
     source,
-    avg(value) AS value
+    avg(value ORDER BY value) AS value
   FROM counted_verdicts
   WHERE subject = 'success' AND value IS NOT NULL
   GROUP BY trajectory_id, source
@@ -29,7 +29,7 @@ SELECT
   count(*) FILTER (WHERE (judged.value >= 0.5) = (others.value >= 0.5)) AS agreed,
   agreed / trajectories AS agreed_share,
   count(*) FILTER (WHERE judged.value >= 0.5 AND others.value < 0.5) AS source_higher,
-  avg(judged.value - others.value) AS mean_difference
+  avg(judged.value - others.value ORDER BY judged.trajectory_id) AS mean_difference
 FROM judged
 INNER JOIN judged AS others
   ON judged.trajectory_id = others.trajectory_id AND judged.source < others.source

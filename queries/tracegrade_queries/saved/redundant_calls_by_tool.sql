@@ -33,7 +33,7 @@ SELECT
   count(*) FILTER (WHERE is_redundant) AS redundant,
   redundant / calls AS redundant_share,
   count(DISTINCT trajectory_id) FILTER (WHERE is_redundant) AS trajectories,
-  sum(duration_ms) FILTER (WHERE is_redundant) AS wasted_ms
+  sum(duration_ms ORDER BY duration_ms) FILTER (WHERE is_redundant) AS wasted_ms
 FROM good_calls
 GROUP BY tool_name
 HAVING redundant > 0

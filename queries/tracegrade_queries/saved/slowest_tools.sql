@@ -19,7 +19,7 @@ SELECT
   median(duration_ms) AS median_ms,
   quantile_cont(duration_ms, 0.95) AS p95_ms,
   max(duration_ms) AS longest_ms,
-  sum(duration_ms) AS total_ms
+  sum(duration_ms ORDER BY duration_ms) AS total_ms
 FROM steps
 WHERE
   kind = 'tool_call'

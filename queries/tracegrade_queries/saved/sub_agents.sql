@@ -21,7 +21,7 @@ WITH calls AS (
     count(*) AS runs,
     sum(called.step_count) AS steps,
     sum(called.error_count) AS errors,
-    sum(called.duration_ms) AS ms
+    sum(called.duration_ms ORDER BY called.duration_ms) AS ms
   FROM trajectories AS called
   INNER JOIN trajectories AS callers ON called.parent_trajectory_id = callers.trajectory_id
   GROUP BY callers.trajectory_id, called.agent_name
@@ -34,7 +34,7 @@ SELECT
   count(*) AS calling_runs,
   sum(steps) / sum(calls.runs) AS mean_steps,
   sum(calls.errors)::BIGINT AS errors,
-  sum(ms) / nullif(sum(caller_ms), 0) AS share_of_time
+  sum(ms ORDER BY ms) / nullif(sum(caller_ms ORDER BY caller_ms), 0) AS share_of_time
 FROM calls
 GROUP BY caller, agent_name
 ORDER BY sum(calls.runs) DESC, caller ASC, agent_name ASC;

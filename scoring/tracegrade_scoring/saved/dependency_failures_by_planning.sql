@@ -4,7 +4,11 @@
 -- cascading error. It has none if one of the two was scored, and neither was an error; else this
 -- is unknown. Tasks may differ between bands. `report --long` has intervals.
 --
+-- Runs that were killed on purpose or replaced by a later run of their trial do not count.
+--
 -- Reads:
+--   killed_runs
+--   superseded_runs
 --   trajectory_scores
 -- Columns:
 --   release      VARCHAR  NULL if not sent. One row for each of the first four.
@@ -19,7 +23,14 @@
 --   share        DOUBLE   failures / known by sample_weight, in [0, 1]; NULL if none is known.
 -- Order:
 --   release, agent_name, run_mode, planning
-WITH graded AS (
+WITH counted AS (
+  SELECT trajectory_scores.*
+  FROM trajectory_scores
+  ANTI JOIN superseded_runs ON trajectory_scores.trajectory_id = superseded_runs.trajectory_id
+  ANTI JOIN killed_runs ON trajectory_scores.trajectory_id = killed_runs.trajectory_id
+),
+
+graded AS (
   SELECT
     *,
     CASE
@@ -34,7 +45,7 @@ WITH graded AS (
       WHEN 'error' IN (dependency_violation.status, cascading_error.status) THEN NULL
       WHEN dependency_violation.value = 0 OR cascading_error.value = 0 THEN 0
     END AS failed
-  FROM trajectory_scores
+  FROM counted
 )
 
 SELECT

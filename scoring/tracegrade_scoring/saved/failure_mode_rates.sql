@@ -1,7 +1,10 @@
 -- Rates of each failure mode in each release of each agent, by run mode.
 --
+-- Runs that were killed on purpose or replaced by a later run of their trial do not count.
+--
 -- Reads:
 --   failures
+--   superseded_runs
 --   trajectory_scores
 -- Columns:
 --   release        VARCHAR  NULL if not sent. One row for each of the first four.
@@ -14,14 +17,20 @@
 --   example        VARCHAR  One of them, the first by id.
 -- Order:
 --   release, agent_name, run_mode, trajectories DESC, mode
-WITH attempts AS (
+WITH counted AS (
+  SELECT trajectory_scores.*
+  FROM trajectory_scores
+  ANTI JOIN superseded_runs ON trajectory_scores.trajectory_id = superseded_runs.trajectory_id
+),
+
+attempts AS (
   SELECT
     trajectory_id,
     release,
     agent_name,
     run_mode,
     count(*) OVER (PARTITION BY release, agent_name, run_mode) AS attempts
-  FROM trajectory_scores
+  FROM counted
   WHERE coalesce(success.reason, '') NOT IN ('child_trajectory', 'killed_run', 'several_runs')
 )
 

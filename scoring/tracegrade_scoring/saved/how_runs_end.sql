@@ -1,6 +1,10 @@
 -- Endings of the trajectories of each release: at success, late, early, in a loop, crashed, …
 --
+-- Runs that were killed on purpose or replaced by a later run of their trial do not count.
+--
 -- Reads:
+--   killed_runs
+--   superseded_runs
 --   trajectory_scores
 -- Columns:
 --   release       VARCHAR  NULL if not sent. One row for each of the first four.
@@ -13,6 +17,13 @@
 --   example       VARCHAR  One of them, the first by id.
 -- Order:
 --   release, agent_name, run_mode, trajectories DESC, ending
+WITH counted AS (
+  SELECT trajectory_scores.*
+  FROM trajectory_scores
+  ANTI JOIN superseded_runs ON trajectory_scores.trajectory_id = superseded_runs.trajectory_id
+  ANTI JOIN killed_runs ON trajectory_scores.trajectory_id = killed_runs.trajectory_id
+)
+
 SELECT
   release,
   agent_name,
@@ -22,7 +33,7 @@ SELECT
   count(*) / sum(count(*)) OVER (PARTITION BY release, agent_name, run_mode) AS share,
   avg(actual_steps.value) AS mean_steps,
   min(trajectory_id) AS example
-FROM trajectory_scores
+FROM counted
 WHERE termination.label IS NOT NULL
 GROUP BY release, agent_name, run_mode, termination.label
 ORDER BY release ASC, agent_name ASC, run_mode ASC, trajectories DESC, ending ASC;

@@ -1,6 +1,7 @@
 -- Every metric of two releases side by side, those that fell most first.
 --
--- Over all tasks of each; `tracegrade compare` pairs the tasks and tells what may be chance.
+-- Over all tasks and runs of each, those that a later run of their trial replaced included.
+-- `tracegrade compare` leaves these out, pairs the tasks and tells what may be chance.
 --
 -- Reads:
 --   release_scores

@@ -2,7 +2,11 @@
 --
 -- Near-zero replanning is a finding only where failures occurred.
 --
+-- Runs that were killed on purpose or replaced by a later run of their trial do not count.
+--
 -- Reads:
+--   killed_runs
+--   superseded_runs
 --   trajectory_scores
 -- Columns:
 --   release            VARCHAR  NULL if not sent. One row for each of the first three.
@@ -16,6 +20,13 @@
 --   reactive_share     DOUBLE   Replans after a failure / replans; NULL without replans.
 -- Order:
 --   release, agent_name, run_mode
+WITH counted AS (
+  SELECT trajectory_scores.*
+  FROM trajectory_scores
+  ANTI JOIN superseded_runs ON trajectory_scores.trajectory_id = superseded_runs.trajectory_id
+  ANTI JOIN killed_runs ON trajectory_scores.trajectory_id = killed_runs.trajectory_id
+)
+
 SELECT
   release,
   agent_name,
@@ -24,10 +35,10 @@ SELECT
   coalesce(sum(replan_given_failure.denominator), 0) AS failures,
   coalesce(sum(replan_given_failure.numerator), 0) AS followed,
   followed / nullif(failures, 0) AS followed_share,
-  coalesce(sum(trajectory_scores.replans.value), 0) AS replans,
-  sum(replans_reactive.value) / nullif(sum(trajectory_scores.replans.value), 0)
+  coalesce(sum(counted.replans.value), 0) AS replans,
+  sum(replans_reactive.value) / nullif(sum(counted.replans.value), 0)
     AS reactive_share
-FROM trajectory_scores
+FROM counted
 GROUP BY release, agent_name, run_mode
 HAVING with_plan > 0
 ORDER BY release, agent_name, run_mode;

@@ -3,8 +3,12 @@
 -- Right or accepted tools with only wrong arguments (criterion b) are in `decisions`, and not
 -- here.
 --
+-- Runs that were killed on purpose or replaced by a later run of their trial do not count.
+--
 -- Reads:
 --   decisions
+--   killed_runs
+--   superseded_runs
 -- Columns:
 --   expected_tool  VARCHAR    NULL where none was. One row for each of the first three.
 --   picked_tool    VARCHAR    NULL where no call was made.
@@ -15,6 +19,13 @@
 --   example        VARCHAR    A trajectory with it, the first by id.
 -- Order:
 --   decisions DESC, expected_tool, picked_tool, release
+WITH counted AS (
+  SELECT decisions.*
+  FROM decisions
+  ANTI JOIN superseded_runs ON decisions.trajectory_id = superseded_runs.trajectory_id
+  ANTI JOIN killed_runs ON decisions.trajectory_id = killed_runs.trajectory_id
+)
+
 SELECT
   expected_tool,
   picked_tool,
@@ -23,7 +34,7 @@ SELECT
   count(DISTINCT task_id) AS tasks,
   list_sort(list_distinct(flatten(list(failed_criteria)))) AS criteria,
   min(trajectory_id) AS example
-FROM decisions
+FROM counted
 WHERE
   counted
   AND NOT correct

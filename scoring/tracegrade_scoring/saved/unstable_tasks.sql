@@ -1,6 +1,9 @@
 -- Tasks that the same release sometimes solves and sometimes does not.
 --
+-- Runs that a later run of their trial replaced do not count.
+--
 -- Reads:
+--   superseded_runs
 --   trajectory_scores
 -- Columns:
 --   task_id        VARCHAR  One row for each of the first four.
@@ -14,6 +17,12 @@
 --   failed         VARCHAR  One that did not, the first by id.
 -- Order:
 --   success_share by distance from 0.5, task_id, release, agent_name, run_mode
+WITH counted AS (
+  SELECT trajectory_scores.*
+  FROM trajectory_scores
+  ANTI JOIN superseded_runs ON trajectory_scores.trajectory_id = superseded_runs.trajectory_id
+)
+
 SELECT
   task_id,
   release,
@@ -24,7 +33,7 @@ SELECT
   successes / attempts AS success_share,
   min(trajectory_id) FILTER (WHERE success.value = 1) AS succeeded,
   min(trajectory_id) FILTER (WHERE success.value < 1) AS failed
-FROM trajectory_scores
+FROM counted
 WHERE success.status = 'scored' AND task_id IS NOT NULL
 GROUP BY task_id, release, agent_name, run_mode
 HAVING successes > 0 AND successes < attempts

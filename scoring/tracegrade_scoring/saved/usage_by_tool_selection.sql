@@ -1,8 +1,13 @@
 -- Tokens and cost of a run by its tool-selection accuracy, in each release.
 --
--- A run includes its sub-agents. Tasks may differ between bands. `report --long` has intervals.
+-- A run includes its sub-agents and the earlier parts that it continues. Runs that were killed on
+-- purpose or replaced by a later run of their trial do not count. Tasks may differ between bands.
+-- `report --long` has intervals.
 --
 -- Reads:
+--   continued_runs
+--   killed_runs
+--   superseded_runs
 --   trajectories
 --   trajectory_scores
 -- Columns:
@@ -19,7 +24,15 @@
 --   usd_per_run     DOUBLE   Mean of these; NULL without any.
 -- Order:
 --   release, agent_name, run_mode, selection
-WITH RECURSIVE members AS (
+WITH RECURSIVE parts AS (
+  SELECT
+    trajectories.trajectory_id,
+    coalesce(trajectories.parent_trajectory_id, continued_runs.continued_by) AS whole_id
+  FROM trajectories
+  LEFT JOIN continued_runs ON trajectories.trajectory_id = continued_runs.trajectory_id
+),
+
+members AS (
   SELECT
     trajectory_id AS root_id,
     trajectory_id
@@ -28,9 +41,9 @@ WITH RECURSIVE members AS (
   UNION
   SELECT
     members.root_id,
-    trajectories.trajectory_id
+    parts.trajectory_id
   FROM members
-  INNER JOIN trajectories ON members.trajectory_id = trajectories.parent_trajectory_id
+  INNER JOIN parts ON members.trajectory_id = parts.whole_id
 ),
 
 usages AS (
@@ -62,7 +75,9 @@ graded AS (
       WHEN trajectory_scores.tsa.value > 0.9 THEN 'above 9'
     END AS selection
   FROM trajectory_scores
-  INNER JOIN usages USING (trajectory_id)
+  INNER JOIN usages ON trajectory_scores.trajectory_id = usages.trajectory_id
+  ANTI JOIN superseded_runs ON trajectory_scores.trajectory_id = superseded_runs.trajectory_id
+  ANTI JOIN killed_runs ON trajectory_scores.trajectory_id = killed_runs.trajectory_id
 )
 
 SELECT

@@ -1,7 +1,10 @@
 -- Why the runs of each release of each agent failed: how many for each reason that stands first.
 --
+-- Runs that a later run of their trial replaced do not count.
+--
 -- Reads:
 --   run_reasons
+--   superseded_runs
 -- Columns:
 --   release     VARCHAR  NULL if not sent. One row for each release, agent, kind and object.
 --   agent_name  VARCHAR  NULL if none is named.
@@ -13,11 +16,17 @@
 --   example     VARCHAR  That run.
 -- Order:
 --   agent_name, release, runs DESC, kind, object
-WITH firsts AS (
+WITH counted AS (
+  SELECT run_reasons.*
+  FROM run_reasons
+  ANTI JOIN superseded_runs ON run_reasons.trajectory_id = superseded_runs.trajectory_id
+),
+
+firsts AS (
   SELECT
     *,
     count(*) OVER (PARTITION BY release, agent_name) AS failed
-  FROM run_reasons
+  FROM counted
   WHERE rank_in_run = 1 AND success IS FALSE
 )
 

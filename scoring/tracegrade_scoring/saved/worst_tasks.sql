@@ -1,6 +1,9 @@
 -- The tasks that agents fail most, with what these attempts have in common.
 --
+-- Runs that a later run of their trial replaced do not count.
+--
 -- Reads:
+--   superseded_runs
 --   trajectory_scores
 -- Columns:
 --   task_id        VARCHAR  One row each, of those with a known success.
@@ -14,17 +17,23 @@
 --   ending         VARCHAR  How most of them ended, the first by name of equals; NULL if unknown.
 -- Order:
 --   success_share, attempts DESC, task_id
+WITH counted AS (
+  SELECT trajectory_scores.*
+  FROM trajectory_scores
+  ANTI JOIN superseded_runs ON trajectory_scores.trajectory_id = superseded_runs.trajectory_id
+)
+
 SELECT
   task_id,
   min(task_category) AS task_category,
   count(*) AS attempts,
   count(*) FILTER (WHERE success.value = 1) AS successes,
   successes / attempts AS success_share,
-  avg(trajectory_scores.tsa.value) AS tsa,
+  avg(counted.tsa.value ORDER BY trajectory_id) AS tsa,
   avg(actual_steps.value) AS mean_steps,
   sum(redundant_calls.value) AS redundant,
   mode(termination.label ORDER BY termination.label) AS ending
-FROM trajectory_scores
+FROM counted
 WHERE success.status = 'scored' AND task_id IS NOT NULL
 GROUP BY task_id
 ORDER BY success_share ASC, attempts DESC, task_id ASC;
