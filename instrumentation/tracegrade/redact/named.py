@@ -58,6 +58,9 @@ _REST_OF_VARIABLE: Final = re.compile(
 )
 """Stops before another name: in an environment file a value fills its line."""
 
+_GOES_ON: Final = re.compile(r"\\+''|\\*\"'\\*\"'")
+"""After a quote that a shell's text in `'` contains: `'it'\\''s'` and `'it'"'"'s'`."""
+
 _BRACKETS: Final = re.compile(rf"[\[\]{{}}]|{_ESCAPES}([\"'])")
 _CODE_NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z_]*(?:\.[A-Za-z_]+)*\Z")
 _IDENTIFIER_CHARS: Final = string.ascii_letters + string.digits + "_.$-"
@@ -87,7 +90,9 @@ _HASHED: Final = re.compile(r"\$[0-9a-z-]{1,12}\$[\w./,=$+-]{3,}")
 """As `crypt` writes a password's hash."""
 
 _URL_ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
-_QUOTE_BEFORE: Final = re.compile(r"(?<!\\)(\\*+)([\"'`])\Z")
+_QUOTE_BEFORE: Final = re.compile(r"(?<!\\)(\\*+)([\"'`])(?:[^\s\"'`\\:]{1,60}:)?\Z")
+"""Before a value, or before the user of one: `-u 'bob:…'`."""
+
 _VARIABLE: Final = re.compile(r"\?\w*\Z|[:@][A-Za-z_]+\Z")
 """SQL's names of parameters."""
 
@@ -383,17 +388,46 @@ def _in_three_quotes(text: str, opened: re.Match[str]) -> tuple[int, int] | None
 
 
 def _closing(text: str, opened: re.Match[str]) -> int:
-    """Return the end of a text in quotes: the quote that is written like the opening one."""
+    """Return the end of a text in quotes: the quote that is written like the opening one.
+
+    Two of them, as SQL and YAML write a quote in a text (`'it''s'`), do not end it.
+    """
     if opened.re is _HTML_QUOTE:
-        end = text.find(opened[0], opened.end())
-        return end if end >= 0 else len(text)
+        return _html_closing(text, opened)
     escapes, quote = len(opened[1]), opened[2]
-    line_end = text.find("\n", opened.end()) if quote != '"' else -1
-    stop = line_end if line_end >= 0 else len(text)
-    for close in _ENDS[quote].finditer(text, opened.end(), stop):
-        if len(close[1]) % (2 * (escapes + 1)) == escapes:
-            return close.end() - escapes - 1
-    return stop
+    line_end = text.find("\n", opened.end())
+    stop = line_end if line_end >= 0 and quote != '"' else len(text)
+    first, position = -1, opened.end()
+    while (close := _ENDS[quote].search(text, position, stop)) is not None:
+        position = close.end()
+        if len(close[1]) % (2 * (escapes + 1)) != escapes:
+            continue
+        end = position - escapes - 1
+        again = 0 if end == opened.end() else _quote_within(text, close, escapes)
+        if not again:
+            return end
+        if first < 0:
+            first, stop = end, line_end if line_end >= end else stop
+        position = again
+    return first if first >= 0 and quote == '"' else stop
+
+
+def _html_closing(text: str, opened: re.Match[str]) -> int:
+    """Return the end of a text between two quotes that are written as in HTML, or in a URL."""
+    quote = opened[0]
+    first = end = text.find(quote, opened.end())
+    while opened.end() < end and text.startswith(quote, end + len(quote)):
+        end = text.find(quote, end + 2 * len(quote))
+    return max(first, end) if first >= 0 else len(text)
+
+
+def _quote_within(text: str, close: re.Match[str], escapes: int) -> int:
+    """Return where a text goes on after a quote that it contains; 0 if the quote ends it."""
+    written = close[0][len(close[1]) - escapes :]
+    if written[-1] != "`" and text.startswith(written, close.end()):
+        return close.end() + len(written)
+    more = _GOES_ON.match(text, close.end()) if written == "'" else None
+    return more.end() if more else 0
 
 
 def _texts_within(text: str, assigned: Assigned, *, is_cut: bool) -> tuple[list[Span], int]:

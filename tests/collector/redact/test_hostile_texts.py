@@ -21,6 +21,9 @@ HOSTILE = {
     "backslashes before an escape": "\\" * CHARS + ' \\u0041 password="x"',
     "many lists that do not end": 'password=["a",' * (CHARS // 14),
     "many objects that do not end": "password={" * (CHARS // 10),
+    "doubled quotes": "password='a''" * (CHARS // 13),
+    "doubled quotes that do not end": 'password="a""' + '""' * (CHARS // 2),
+    "backslashes behind a quote": "password='a'" + "\\" * CHARS,
     "many names of cookies": "cookie:" * (CHARS // 7),
 }
 
