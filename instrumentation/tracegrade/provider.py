@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from opentelemetry import trace
 from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.sdk import trace as sdk
-from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 from opentelemetry.sdk.trace import SpanLimits, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter
 from opentelemetry.sdk.trace.id_generator import IdGenerator
@@ -91,9 +91,23 @@ def init(
             objects=state.settings.objects if objects is None and state.provider else objects,
         )
         _start(attributes, exporter)
+        _warn_of_another_release(attributes.get(names.SERVICE_VERSION))
         now = Given((texts[0], texts[1], texts[2]), exporter is None)
         state.given = _together(state.given, now)
         _reach_out()
+
+
+def _warn_of_another_release(release: str | None) -> None:
+    """Report once a release that was chosen at start and that the program replaces."""
+    if not state.owns_provider:
+        return
+    chosen = OTELResourceDetector().detect().attributes.get(names.SERVICE_VERSION)
+    if release is not None and chosen not in {None, release}:
+        say(
+            "init: release",
+            f"the release is {shortened(release)}, as init says, and not {shortened(str(chosen))} "
+            "of --release or OTEL_RESOURCE_ATTRIBUTES; give init none to choose it at start",
+        )
 
 
 _starting = threading.RLock()

@@ -267,6 +267,22 @@ def test_options_say_what_the_run_is_of(collector: Received) -> None:
     assert [resource[key] for key in keys] == ["2,0=b", "refund order", "3", "shop"]
 
 
+@pytest.mark.parametrize(("release", "warns"), [("3", True), ("2", False), (None, False)])
+def test_release_of_the_program_that_replaces_the_chosen_one_is_warned_of(
+    collector: Received, release: str | None, *, warns: bool
+) -> None:
+    """Otherwise two releases that were run one after the other would have one name."""
+    script = (
+        f"import tracegrade; tracegrade.init('shop', {release!r})\n"
+        "with tracegrade.agent_run('a') as run: run.answer('x')\n"
+    )
+    command = [*ALONE, "--release", "2", "--", sys.executable, "-c", script]
+    done = run(*command, **to(collector))
+
+    assert collector.resource()["service.version"] == (release or "2")
+    assert ("the release is '3', as init says, and not '2' of --release" in done.stderr) is warns
+
+
 @pytest.mark.parametrize("name", ["node", "npx", "tsx"])
 def test_program_that_runs_javascript_is_told_what_to_do(tmp_path: Path, name: str) -> None:
     """In one line; it runs all the same."""

@@ -173,7 +173,8 @@ def _folded(reasons: Mapping[tuple[str, str], Mapping[str, int]]) -> Iterator[st
     if found:
         yield (
             f"not scored: {words.count(len(set().union(*found)), 'metric')} of some trajectories, "
-            f"for {words.count(len(found), 'reason')}; --why lists them"
+            f"for {words.count(len(found), 'reason')}; --why lists them, and so does "
+            "`tracegrade sql --saved why_unscored` for all runs of the lake"
         )
 
 
