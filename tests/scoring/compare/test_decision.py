@@ -141,8 +141,23 @@ def test_kills_count_where_runs_were_killed(tables: Tables) -> None:
     before = {"success": [1.0], "ra_after_recovery": [10.0]}
     after = {"success": [1.0], "ra_after_recovery": [0.0]}
     found = decision(both(tables, before, after, 12))
-    assert found.checks[-1].text == "killed runs are put right as well as before"
+    assert found.checks[-1].text == "no kill score worse, beyond chance"
     assert (found.word, found.checks[-1].verdict) == ("hold", "broken")
+
+
+def test_kills_of_few_tasks_that_fell_are_not_held_to_be_as_before(tables: Tables) -> None:
+    """No test can tell; a score that did not fall leaves nothing open."""
+    before = {"success": [1.0], "ra_after_recovery": [10.0]}
+    after = {"success": [1.0], "ra_after_recovery": [5.0]}
+    check = decision(both(tables, before, after, 2)).checks[-1]
+    assert check[1:] == ("unknown", "10 to 5, too few tasks to tell")
+    assert decision(compare(tables, kills_worse=1)).checks[-1].verdict == "held"
+
+
+def test_kills_of_few_tasks_that_are_as_before_are_held(tables: Tables) -> None:
+    """Two tasks suffice for that."""
+    scores = {"success": [1.0], "ra_after_recovery": [10.0]}
+    assert decision(both(tables, scores, scores, 2)).checks[-1].verdict == "held"
 
 
 def test_cost_is_asked_only_by_a_rule_that_names_it(tables: Tables) -> None:

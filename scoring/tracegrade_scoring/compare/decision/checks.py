@@ -129,11 +129,18 @@ def _metrics_asked(comparison: Comparison) -> list[Metric]:
 
 
 def _kills(comparison: Comparison, rule: ShipRule) -> Check:
-    text = "killed runs are put right as well as before"
+    """Leave open what fell in so few tasks that no test could tell it from chance."""
+    text = _at_most(rule.kills_worse, "kill score", "worse, beyond chance")
     found = [comparison.metrics[name] for name in KILLS if name in comparison.metrics]
     worse = sum(compared.direction < 0 for compared in found)
+    untold = sum(
+        compared.p_adjusted is None and (compared.found.difference or 0.0) < 0
+        for compared in found
+    )
     main = comparison.metrics.get(KILLS[0], found[0]).found
     fact = f"{words.number(main.base)} to {words.number(main.candidate)}"
+    if worse <= rule.kills_worse < worse + untold:
+        return Check(text, UNKNOWN, f"{fact}, too few tasks to tell")
     return Check(text, _verdict(worse, rule.kills_worse), fact)
 
 
