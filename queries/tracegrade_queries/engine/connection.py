@@ -211,8 +211,8 @@ def _pinned_again(
     if isinstance(lake, JobLake):
         lake.forget(names)
     now = pin(lake, names, layers)
-    is_gone = any(_is_gone(lake, name, _left(pinned, now, name)) for name in pinned.tables)
-    return now if is_gone else None
+    any_removed = any(_was_removed(lake, name, _left(pinned, now, name)) for name in pinned.tables)
+    return now if any_removed else None
 
 
 def _left(before: PinnedLake, now: PinnedLake, name: str) -> list[str]:
@@ -221,7 +221,7 @@ def _left(before: PinnedLake, now: PinnedLake, name: str) -> list[str]:
     return sorted({file.path for file in before.tables[name].files} - {f.path for f in files})
 
 
-def _is_gone(lake: Lake, name: str, paths: Sequence[str]) -> bool:
+def _was_removed(lake: Lake, name: str, paths: Sequence[str]) -> bool:
     """Return whether one of these files of a table, or objects, is not there any more."""
     table = lake.storage.table(name)
     with table.reading():
