@@ -18,5 +18,7 @@ def metrics(request: PageRequest) -> PageResponse:
         msg = f"{request.pairs[0][0]} is not known here; the page has all metrics"
         raise BadFilter(msg)
     lag = scoring_lag(request.snapshot.lake)
+    counted = "FROM counted_release_scores"
+    request.con.execute(f"CREATE OR REPLACE TEMP VIEW release_scores AS {counted}")
     found = samples(request.con, known_alerts(request), (), known_issues(request), lag)
     return PlainText(prometheus_text(found))

@@ -4,7 +4,7 @@
 -- run of the same trial replaced.
 --
 -- Reads:
---   release_scores
+--   counted_release_scores
 --   run_index
 -- Columns:
 --   agent_name   VARCHAR    NULL if none is named. One row for each agent_name, run_mode, release.
@@ -45,7 +45,7 @@ rates AS (
     max(low) FILTER (WHERE metric = 'success') AS low,
     max(high) FILTER (WHERE metric = 'success') AS high,
     max(value) FILTER (WHERE metric = 'tsa') AS tsa
-  FROM release_scores
+  FROM counted_release_scores
   WHERE task_category = ''
   GROUP BY agent_name, run_mode, release
 )

@@ -6,6 +6,8 @@ Makes:
     run_positions (from trajectories): the runs of the index, and their order
     kept_optima (from observed_optima): the same rows, read once
     kept_continued (from continued_runs): the same rows, read once
+    counted_release_scores (from release_scores, score_sums, superseded_runs, trajectory_scores):
+        the scores of releases without superseded runs, as in reports
     open_runs (from steps, trajectories): until when runs without an end count as running
     run_totals (from run_members, trajectories): tokens and cost of runs with sub-agents
     sub_agent_names (from run_members, steps, trajectories): models and tools of sub-agents
@@ -28,6 +30,7 @@ from tracegrade_explorer.sql import QUERIES, query
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.rendering.reasons import REASONS
 from tracegrade_scoring.rendering.times import utc_now
+from tracegrade_scoring.report.counted import counted_release_scores
 from tracegrade_scoring.run_states import LIMITS
 from tracegrade_scoring.sql import RELATIONS
 
@@ -64,6 +67,8 @@ def build_index(con: DuckDBPyConnection, max_runs: int) -> None:
     con.execute("CREATE TABLE kept_continued AS FROM continued_runs")
     con.execute("CREATE TEMP VIEW continued_runs AS FROM kept_continued")
     RELATIONS.make(con, "superseded_runs")
+    with counted_release_scores(con):
+        con.execute("CREATE TABLE counted_release_scores AS FROM release_scores")
     con.execute(
         f"CREATE TEMP TABLE run_positions AS {QUERIES.unordered('run_positions')}",
         {"max_runs": max_runs},

@@ -13,7 +13,7 @@ from typing import Final
 from duckdb import DuckDBPyConnection
 
 from tracegrade_queries.engine.pinned import PinnedLake
-from tracegrade_queries.engine.relations import count, make_table, only, put
+from tracegrade_queries.engine.relations import count, has_rows, make_table, only, put
 from tracegrade_scoring.files_of_runs import TABLES_OF_RUNS, files_of_runs
 from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
 from tracegrade_scoring.rendering.rows import read_rows
@@ -90,6 +90,24 @@ def counted_alone(con: DuckDBPyConnection, level: float, selection: Selection) -
         ):
             yield
     con.execute("DROP TABLE IF EXISTS temp.release_scores")
+
+
+@contextmanager
+def counted_release_scores(con: DuckDBPyConnection) -> Iterator[None]:
+    """Let `release_scores` leave out superseded runs, as reports do.
+
+    Args:
+        con: Holds the tables of a scored lake, and `superseded_runs`.
+    """
+    if not has_rows(con, "superseded_runs"):
+        yield
+        return
+    _make_release_scores(con, LEVEL)
+    try:
+        yield
+    finally:
+        for name in ("release_scores", "sum_parts", "current_sums"):
+            con.execute(f"DROP TABLE IF EXISTS temp.{name}")
 
 
 def _make_release_scores(con: DuckDBPyConnection, level: float) -> None:

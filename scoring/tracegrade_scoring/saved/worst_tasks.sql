@@ -11,7 +11,7 @@
 --   attempts       BIGINT   Whose success is known; at least 1.
 --   successes      BIGINT
 --   success_share  DOUBLE   successes / attempts, in [0, 1].
---   tsa            DOUBLE   Mean of the attempts' tool selection; NULL if none is scored.
+--   tsa            DOUBLE   Correct decisions / all of the attempts; NULL if none is scored.
 --   mean_steps     DOUBLE   NULL if none is scored.
 --   redundant      DOUBLE   Redundant calls of all attempts; NULL if none is scored.
 --   ending         VARCHAR  How most of them ended, the first by name of equals; NULL if unknown.
@@ -29,7 +29,7 @@ SELECT
   count(*) AS attempts,
   count(*) FILTER (WHERE success.value = 1) AS successes,
   successes / attempts AS success_share,
-  avg(counted.tsa.value ORDER BY trajectory_id) AS tsa,
+  sum(counted.tsa.numerator) / nullif(sum(counted.tsa.denominator), 0) AS tsa,
   avg(actual_steps.value) AS mean_steps,
   sum(redundant_calls.value) AS redundant,
   mode(termination.label ORDER BY termination.label) AS ending

@@ -19,6 +19,7 @@ from tracegrade_scoring.job.last_scoring import last_scored_ms
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metrics import MAIN_METRICS, METRICS
 from tracegrade_scoring.rendering.times import utc_now
+from tracegrade_scoring.report.counted import counted_release_scores
 from tracegrade_scoring.schema import RELEASE_SCORES, TRAJECTORY_SCORES
 from tracegrade_watch.alert import Alert, Evidence
 from tracegrade_watch.outputs.prometheus import MetricSample, prometheus_text
@@ -63,7 +64,7 @@ def samples(
     """Yield the samples of a lake.
 
     Args:
-        con: Holds its tables and scores.
+        con: Holds its tables and scores; its `release_scores` are exported.
         alerts: Its alerts.
         checks: Results of its rules, if these were checked just now.
         issues: Its issues.
@@ -156,5 +157,6 @@ def lake_metrics(lake: Lake, watched: Watched) -> str:
     """Return the metrics of a lake after its rules were checked, in the text format."""
     with connect(lake, layers=(SCORES,)) as con:
         issues = read_issues(con, stored_marks(lake))
-        found = samples(con, watched.alerts, watched.checks, issues, scoring_lag(lake))
-        return prometheus_text(found)
+        with counted_release_scores(con):
+            found = samples(con, watched.alerts, watched.checks, issues, scoring_lag(lake))
+            return prometheus_text(found)

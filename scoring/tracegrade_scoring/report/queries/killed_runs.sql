@@ -1,7 +1,6 @@
--- Runs that were killed on purpose, and the runs of their sub-agents, which a report counts
--- separately. Runs in addition to the run of their trial are counted in the same way.
+-- Runs that were killed on purpose, or sent in addition to that of their trial; sub-agents' too.
 --
--- Source: docs/metrics.md, section 6.1.
+-- A report counts them separately. Source: docs/metrics.md, section 6.1.
 --
 -- Reads:
 --   trajectories

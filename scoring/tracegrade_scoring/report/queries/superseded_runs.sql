@@ -1,5 +1,4 @@
--- Runs that a later run supersedes, with the runs of their sub-agents: the later run replaced them
--- as the run of their trial, or continues them.
+-- Runs that a later run of their trial replaced, or continues, with the runs of their sub-agents.
 --
 -- Among runs of one cohort, task and trial, the last counts. Runs that name a conversation are the
 -- turns of one attempt, and no run among them is replaced. Killed runs do not count and do not
