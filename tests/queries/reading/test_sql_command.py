@@ -88,7 +88,7 @@ def test_list_shows_saved_queries(folder: Path) -> None:
         (["--saved", "nothing"], "no query is named 'nothing'"),
         (
             ["--saved", "worst_tasks"],
-            "in this lake, since it has never been scored",
+            "in this lake, since no run of it was scored yet",
         ),
         ([QUERY, "--format", "xml"], "xml"),
         ([QUERY, "--param", "x"], "name=value"),
