@@ -48,7 +48,7 @@ class JobLake(Lake):
         return self._handles[table]
 
     def forget(self, tables: Iterable[str]) -> None:
-        """Open tables afresh when they are read next: files of theirs were removed meanwhile."""
+        """Open these tables again when they are read next, since some files were removed."""
         for table in tables:
             self._handles.pop(table, None)
 

@@ -21,5 +21,5 @@ SCORES: Final = Layer(
         *("observed_step_scores", "scores", "superseded_runs"),
     ),
     run_order=RUN_ORDER,
-    why_absent="no run of it was scored yet; run `tracegrade score --lake LAKE` once it holds traces",
+    why_absent="no run of it was scored yet; run `tracegrade score --lake LAKE` on its traces",
 )

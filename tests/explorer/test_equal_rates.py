@@ -20,7 +20,7 @@ SUCCESS = 2 / 3
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
-    """A lake with one release, of which two runs were replaced."""
+    """A lake with one release; two of its runs were replaced."""
     made = Lake.create(tmp_path_factory.mktemp("rates") / "lake")
     runs = [
         agent(

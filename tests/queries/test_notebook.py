@@ -131,7 +131,9 @@ def test_what_cannot_be_asked_is_told(place: str) -> None:
             tg.ask(con, "repeated_calls", times=1, turns=2)
         with pytest.raises(QueryFailed, match="takes no values"):
             tg.ask(con, "tool_error_rates", turns=2)
-        with pytest.raises(QueryFailed, match="no run of it was scored yet; run `tracegrade score"):
+        with pytest.raises(
+            QueryFailed, match="no run of it was scored yet; run `tracegrade score"
+        ):
             tg.ask(con, "worst_tasks")
     known = "agents, built_files, built_traces, logs, priced_dates, raw_logs"
     with pytest.raises(TableMissing, match=f"the lake has no table 'decisions'; known: {known}"):

@@ -422,7 +422,7 @@ def _html_closing(text: str, opened: re.Match[str]) -> int:
 
 
 def _quote_within(text: str, close: re.Match[str], escapes: int) -> int:
-    """Return where a text goes on after a quote that it contains; 0 if the quote ends it."""
+    """Return where a text continues after a quote that it contains; 0 if the quote ends it."""
     written = close[0][len(close[1]) - escapes :]
     if written[-1] != "`" and text.startswith(written, close.end()):
         return close.end() + len(written)

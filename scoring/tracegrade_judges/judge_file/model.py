@@ -100,7 +100,7 @@ class JudgeModel(_Strict):
     """
     base_url: Annotated[str, AfterValidator(_endpoint)] | None = None
     """`$NAME` is a variable of the environment; None: `$OPENAI_BASE_URL`, or Anthropic's own.
-    Answers in the lake are those of this URL, or of this variable, whatever its value.
+    Answers in the lake are those of this URL, or of this variable with any value.
     """
     name: Name
     """As the endpoint names it, or `$NAME`. With `provider: langchain` it names the model in

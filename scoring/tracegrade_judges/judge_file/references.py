@@ -90,7 +90,7 @@ def _equal(
 def _requests_of(file: JudgeFile, judge: Judge) -> dict[str, object]:
     """Return what decides on a judge's requests, with the model as the environment names it.
 
-    Where they go counts, too: two endpoints may have two models of one name.
+    The endpoint counts, too: two of them may have two models of one name.
     """
     rubric = file.rubrics.get(judge.own_rubric or "")
     text = judge.model.name

@@ -51,7 +51,7 @@ def remove(lake: Lake, *, is_replaced: bool) -> None:
 
 
 def traces_after(reader: Lake, disturb: Callable[[], None]) -> list[list[str]]:
-    """Return the traces of each try to read pinned files, the first of which is disturbed."""
+    """Return the traces of each try to read pinned files; the first try is disturbed."""
     tries: list[list[str]] = []
 
     def read(pinned: PinnedLake) -> None:
