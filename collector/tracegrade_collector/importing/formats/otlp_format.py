@@ -43,7 +43,7 @@ def fits(record: Any) -> bool:
 
 
 def read(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
-    """Yield a part for each request, and one for the spans that its log records stand for."""
+    """Yield a part for each request, and one for the spans that its log records represent."""
     for part in _listed_parts(path) if _is_list(path) else read_parts(path):
         yield ImportPart(*part)
         if part.request and (made := spans_of_agents(part.request)):

@@ -1,8 +1,8 @@
 -- Spans of functions that a model of their trace requested by name, and that no dialect knows.
 --
 -- A program that traces its own functions writes such spans next to those of a client's
--- instrumentation, which knows only the model calls. So do decorators of platforms, if the program
--- does not tell them that the function is a tool. The span has the tool's name, as `get_weather`
+-- instrumentation, which knows only the model calls. Decorators of platforms write them for
+-- functions that the program did not mark as tools. The span has the tool's name, as `get_weather`
 -- or `getWeather`, alone or after a qualifier (`tools.get_weather`, `tool: get_weather`), and
 -- starts after the request. Where a dialect knows the executions of a tool, no others are looked
 -- for.
