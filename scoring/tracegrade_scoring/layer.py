@@ -18,7 +18,7 @@ SCORES: Final = Layer(
     QUERIES,
     views=(
         *("continued_runs", "issue_runs", "killed_runs", "observed_optima"),
-        *("observed_step_scores", "scores", "superseded_runs"),
+        *("observed_step_scores", "scores", "superseded_runs", "attempt_usage"),
     ),
     run_order=RUN_ORDER,
     why_absent="no run of it was scored yet; run `tracegrade score --lake LAKE` on its traces",

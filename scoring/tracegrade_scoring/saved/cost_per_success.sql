@@ -5,7 +5,7 @@
 -- trial replaced do not count.
 --
 -- Reads:
---   continued_runs
+--   attempt_usage
 --   superseded_runs
 --   trajectories
 --   trajectory_scores
@@ -20,60 +20,16 @@
 --   calls_per_success   DOUBLE   Tool calls; NULL without successes.
 -- Order:
 --   release, agent_name, run_mode
-WITH RECURSIVE parts AS (
+WITH attempts AS (
   SELECT
-    trajectories.trajectory_id,
-    coalesce(trajectories.parent_trajectory_id, continued_runs.continued_by) AS whole_id
-  FROM trajectories
-  LEFT JOIN continued_runs ON trajectories.trajectory_id = continued_runs.trajectory_id
-),
-
-members AS (
-  SELECT
-    trajectory_id AS root_id,
-    trajectory_id
-  FROM trajectories
-  WHERE parent_trajectory_id IS NULL
-  UNION
-  SELECT
-    members.root_id,
-    parts.trajectory_id
-  FROM members
-  INNER JOIN parts ON members.trajectory_id = parts.whole_id
-),
-
-usages AS (
-  SELECT
-    members.root_id AS trajectory_id,
-    sum(coalesce(trajectories.input_tokens, 0) + coalesce(trajectories.output_tokens, 0)) FILTER (
-      WHERE trajectories.input_tokens IS NOT NULL OR trajectories.output_tokens IS NOT NULL
-    ) AS tokens,
-    CASE
-      WHEN
-        count(*) FILTER (
-          WHERE trajectories.cost_usd IS NULL AND trajectories.llm_call_count > 0
-        ) = 0
-        THEN sum(trajectories.cost_usd ORDER BY trajectories.trajectory_id)
-    END AS cost_usd,
-    -- The calls of an earlier part are among those of the run that continues it.
-    sum(trajectories.tool_call_count) FILTER (WHERE earlier.trajectory_id IS NULL) AS calls
-  FROM members
-  INNER JOIN trajectories ON members.trajectory_id = trajectories.trajectory_id
-  LEFT JOIN superseded_runs AS earlier
-    ON members.trajectory_id = earlier.trajectory_id AND earlier.continued_by IS NOT NULL
-  GROUP BY members.root_id
-),
-
-attempts AS (
-  SELECT
-    usages.*,
+    attempt_usage.*,
     trajectories.release,
     trajectories.agent_name,
     trajectories.run_mode,
     trajectory_scores.success.value = 1 AS succeeded
   FROM trajectory_scores
   INNER JOIN trajectories ON trajectory_scores.trajectory_id = trajectories.trajectory_id
-  INNER JOIN usages ON trajectory_scores.trajectory_id = usages.trajectory_id
+  INNER JOIN attempt_usage ON trajectory_scores.trajectory_id = attempt_usage.trajectory_id
   ANTI JOIN superseded_runs ON trajectory_scores.trajectory_id = superseded_runs.trajectory_id
   WHERE trajectory_scores.success.status = 'scored'
 )

@@ -5,10 +5,9 @@
 -- `report --long` has intervals.
 --
 -- Reads:
---   continued_runs
+--   attempt_usage
 --   killed_runs
 --   superseded_runs
---   trajectories
 --   trajectory_scores
 -- Columns:
 --   release         VARCHAR  NULL if not sent. One row for each of the first four.
@@ -24,58 +23,18 @@
 --   usd_per_run     DOUBLE   Mean of these; NULL without any.
 -- Order:
 --   release, agent_name, run_mode, selection
-WITH RECURSIVE parts AS (
-  SELECT
-    trajectories.trajectory_id,
-    coalesce(trajectories.parent_trajectory_id, continued_runs.continued_by) AS whole_id
-  FROM trajectories
-  LEFT JOIN continued_runs ON trajectories.trajectory_id = continued_runs.trajectory_id
-),
-
-members AS (
-  SELECT
-    trajectory_id AS root_id,
-    trajectory_id
-  FROM trajectories
-  WHERE parent_trajectory_id IS NULL
-  UNION
-  SELECT
-    members.root_id,
-    parts.trajectory_id
-  FROM members
-  INNER JOIN parts ON members.trajectory_id = parts.whole_id
-),
-
-usages AS (
-  SELECT
-    members.root_id AS trajectory_id,
-    sum(coalesce(trajectories.input_tokens, 0) + coalesce(trajectories.output_tokens, 0)) FILTER (
-      WHERE trajectories.input_tokens IS NOT NULL OR trajectories.output_tokens IS NOT NULL
-    ) AS tokens,
-    CASE
-      WHEN
-        count(*) FILTER (
-          WHERE trajectories.cost_usd IS NULL AND trajectories.llm_call_count > 0
-        ) = 0
-        THEN sum(trajectories.cost_usd ORDER BY trajectories.trajectory_id)
-    END AS cost_usd
-  FROM members
-  INNER JOIN trajectories ON members.trajectory_id = trajectories.trajectory_id
-  GROUP BY members.root_id
-),
-
-graded AS (
+WITH graded AS (
   SELECT
     trajectory_scores.*,
-    usages.tokens,
-    usages.cost_usd,
+    attempt_usage.tokens,
+    attempt_usage.cost_usd,
     CASE
       WHEN trajectory_scores.tsa.value < 0.6 THEN 'below 6'
       WHEN trajectory_scores.tsa.value <= 0.9 THEN '6 to 9'
       WHEN trajectory_scores.tsa.value > 0.9 THEN 'above 9'
     END AS selection
   FROM trajectory_scores
-  INNER JOIN usages ON trajectory_scores.trajectory_id = usages.trajectory_id
+  INNER JOIN attempt_usage ON trajectory_scores.trajectory_id = attempt_usage.trajectory_id
   ANTI JOIN superseded_runs ON trajectory_scores.trajectory_id = superseded_runs.trajectory_id
   ANTI JOIN killed_runs ON trajectory_scores.trajectory_id = killed_runs.trajectory_id
 )
