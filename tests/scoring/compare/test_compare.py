@@ -448,7 +448,7 @@ def test_run_modes_are_never_pooled(tables: Tables) -> None:
 
 
 def test_an_error_names_the_first_of_many_releases(tables: Tables) -> None:
-    """Where each request has a release of its own, a line that names them all helps nobody."""
+    """Where each request has a release of its own, a line that names them all is of no use."""
     for number in range(250):
         tables.scored(tables.run(f"{number:03}", task_id="a"), "a")
     with pytest.raises(NothingToCompare, match="'019' and 230 more"):
