@@ -39,9 +39,11 @@ members AS (
 
 SELECT
   members.root_id AS trajectory_id,
-  sum(coalesce(trajectories.input_tokens, 0) + coalesce(trajectories.output_tokens, 0)) FILTER (
-    WHERE trajectories.input_tokens IS NOT NULL OR trajectories.output_tokens IS NOT NULL
-  ) AS tokens,
+  (
+    sum(coalesce(trajectories.input_tokens, 0) + coalesce(trajectories.output_tokens, 0)) FILTER (
+      WHERE trajectories.input_tokens IS NOT NULL OR trajectories.output_tokens IS NOT NULL
+    )
+  )::BIGINT AS tokens,
   CASE
     WHEN
       count(*) FILTER (
@@ -50,7 +52,9 @@ SELECT
       THEN sum(trajectories.cost_usd ORDER BY trajectories.trajectory_id)
   END AS cost_usd,
   -- The calls of an earlier part are among those of the run that continues it.
-  sum(trajectories.tool_call_count) FILTER (WHERE earlier.trajectory_id IS NULL) AS calls
+  (
+    sum(trajectories.tool_call_count) FILTER (WHERE earlier.trajectory_id IS NULL)
+  )::BIGINT AS calls
 FROM members
 INNER JOIN trajectories ON members.trajectory_id = trajectories.trajectory_id
 LEFT JOIN superseded_runs AS earlier
