@@ -93,9 +93,10 @@ def _index() -> str:
         "the agent was run on the versions named, with a stand-in for the model, and the values "
         "read from its traces equal those that the model and the tools gave.",
         table(["framework", "tried with", *ASPECTS], rows),
-        "Other frameworks work as well: see [more frameworks](more-frameworks.md), [gateways to "
-        "models](gateways.md), [your own agent](../start/your-agent.md), and [any OpenTelemetry "
-        "SDK](opentelemetry.md).",
+        "Other frameworks work as well: see more for [Python](more-python-frameworks.md), "
+        "[JavaScript](more-javascript-frameworks.md) and [other languages](other-languages.md), "
+        "[gateways to models](gateways.md), [your own agent](../start/your-agent.md), and [any "
+        "OpenTelemetry SDK](opentelemetry.md).",
         "Runs that another tool has recorded are imported: from "
         f"{', '.join(f'[{title}]({name}.md)' for name, title in EXPORTS.items())}.",
     )

@@ -31,8 +31,10 @@ def pages() -> Mapping[str, str]:
         "Each format of `tracegrade import` is tested by classes of runs. A number in "
         "brackets says why a class has no test. "
         "`tests/collector/importing/source_classes.toml` names the tests, and a test holds it to "
-        "the code. [More frameworks](../frameworks/more-frameworks.md) lists the sources of "
-        "dialects, and [the matrix](framework-matrix.md) the frameworks that were run.",
+        "the code. The pages of frameworks for [Python](../frameworks/more-python-frameworks.md), "
+        "[JavaScript](../frameworks/more-javascript-frameworks.md) and [other languages]"
+        "(../frameworks/other-languages.md) list the sources of dialects, and "
+        "[the matrix](framework-matrix.md) the frameworks that were run.",
         "\n".join(_rows(found["formats"], numbers)),
         "\n".join(f"{number}. {found['reasons'][reason]}" for reason, number in numbers.items()),
     )

@@ -1,5 +1,6 @@
 """The pages for users are short, and their commands print what they show."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ PAGES = [
     for page in sorted(DOCS.glob(f"{folder}/*.md"))
     if not page.read_text("utf-8").startswith(MARK)
 ]
+SOURCES = [page for page in sorted(DOCS.glob("frameworks/*.md")) if page.stem != "index"]
 EXECUTED = [*PAGES, DOCS / "explain" / "metrics-by-example.md"]
 SAMPLE = [
     "tracegrade sample runs",
@@ -43,6 +45,14 @@ def test_commands_print_what_their_page_shows(
 def test_pages_of_users_are_short(page: Path) -> None:
     """Each is about one task."""
     assert len(page.read_text("utf-8").split()) <= 1_300
+
+
+@pytest.mark.parametrize("page", SOURCES, ids=lambda path: path.stem)
+def test_pages_of_sources_have_at_most_300_words_besides_code(page: Path) -> None:
+    """Readers find what is read of one framework, and what is not, within a minute."""
+    prose = re.sub(r"```.*?```|<!--.*?-->", "", page.read_text("utf-8"), flags=re.DOTALL)
+
+    assert len(re.findall(r"[^\s|]*\w[^\s|]*", prose)) <= 300
 
 
 def test_command_that_prints_something_else_is_found(
