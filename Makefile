@@ -22,6 +22,9 @@ SPELLING = git ls-files $(addprefix '*.,$(addsuffix ',md py sql j2 css js toml))
 REAL_FRAMEWORKS := tests/frameworks/test_agent_tests.py tests/frameworks/test_frameworks.py tests/frameworks/test_phoenix.py tests/frameworks/test_quickstarts.py tests/frameworks/test_tracegrade_run.py
 TRIED_FRAMEWORKS := current earlier quickstarts crewai llama_index phoenix $(shell command -v npm >/dev/null && echo quickstarts_node)
 
+# A test that runs for a quarter of an hour waits forever: it fails, and prints where it waits.
+ENDING_HANGS := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
+
 # The kit by the schemas that check-jsonschema brings; zizmor reads workflows without the network.
 KIT = $(BIN)/check-jsonschema --builtin-schema vendor.compose-spec kit/compose.yaml \
   && $(BIN)/check-jsonschema --builtin-schema vendor.github-actions kit/action/action.yml \
@@ -49,13 +52,13 @@ check: .venv/demo .venv/test .venv/lint  ## Check what a change is most likely t
 	@EXAMPLES=few $(BIN)/python -m tests.quick
 
 test: .venv/demo .venv/test  ## Run the test suite, without what is slow and without real frameworks; note what each file costs.
-	@WRITE_COSTS=1 $(BIN)/pytest -q --numprocesses 4 --dist worksteal -m "not slow" $(REAL_FRAMEWORKS:%=--ignore %)
+	@WRITE_COSTS=1 $(BIN)/pytest -q --numprocesses 4 --dist worksteal $(ENDING_HANGS) -m "not slow" $(REAL_FRAMEWORKS:%=--ignore %)
 
 test-slow: .venv/demo .venv/test azurite .spark/complete .hosts/complete  ## Run the rest of it: whole demos, Spark, Azure, kills at more moments.
-	@$(BIN)/pytest -q --numprocesses 4 --dist worksteal -m slow
+	@$(BIN)/pytest -q --numprocesses 4 --dist worksteal $(ENDING_HANGS) -m slow
 
 test-frameworks: .venv/demo .venv/test $(TRIED_FRAMEWORKS:%=.frameworks/%/complete)  ## Run one agent on real frameworks and compare its steps.
-	@$(BIN)/pytest -q --numprocesses 2 --dist loadfile $(REAL_FRAMEWORKS)
+	@$(BIN)/pytest -q --numprocesses 2 --dist loadfile $(ENDING_HANGS) $(REAL_FRAMEWORKS)
 
 hosts: .venv/demo .venv/test .hosts/complete  ## Run host programs with and without tracegrade, and print the results.
 	@$(BIN)/python -m tests.hosts

@@ -5,8 +5,8 @@ code to the same facts: at another moment, by another executor, on another store
 or part by part where it goes the whole way. So are examples and tables of documents that take as
 long to be held to the code: few changes touch them.
 
-With `SLOW_PART=2/6` the slow tests of a sixth of the files run, the second. CI runs one part, by
-the commit, so that few commits later each has run, and a run takes minutes less.
+With `SLOW_PART=2/12` the slow tests of a twelfth of the files run, the second. CI runs one part,
+by the commit, so that some commits later each has run, and a run takes minutes less.
 """
 
 import re
