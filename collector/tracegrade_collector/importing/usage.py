@@ -9,7 +9,8 @@ only fits another way of counting.
 Anthropic documents this at
 https://platform.claude.com/docs/en/build-with-claude/prompt-caching, Google at
 https://ai.google.dev/api/generate-content#UsageMetadata, and Inspect in `ModelUsage`. LiteLLM's
-`prompt_tokens` include Anthropic's `cache_…_input_tokens`, which it also reports.
+`prompt_tokens` include Anthropic's `cache_…_input_tokens`, which it also reports. Inspect's logs
+of 2025 report OpenAI's whole input; there the total is input and output alone.
 """
 
 import math
@@ -90,6 +91,7 @@ _WRITTEN_BESIDE: Final = (
     "cacheCreationInputTokens",
     "input_tokens_cache_write",
 )
+_INSPECT_CACHED: Final = ("input_tokens_cache_read", "input_tokens_cache_write")
 _REASONING: Final = (
     "completion_tokens_details.reasoning_tokens",
     "output_tokens_details.reasoning_tokens",
@@ -204,10 +206,20 @@ def _cached(counts: Mapping[str, int]) -> _Cached:
         _first(counts, _WRITTEN_BESIDE), _sum(counts, _WRITTEN_BY_TIME_BESIDE)
     )
     named_apart = read is None and written is None and _first(counts, _WHOLE_INPUT) is None
+    named_apart = named_apart and not _is_whole_in_inspect(counts)
     return _Cached(
         read_beside if read is None else read,
         written_beside if written is None else written,
         is_beside=named_apart and not (read_beside is None and written_beside is None),
+    )
+
+
+def _is_whole_in_inspect(counts: Mapping[str, int]) -> bool:
+    """Return whether usage has Inspect's names, and a total of input and output alone."""
+    if not any(name in counts for name in _INSPECT_CACHED):
+        return False
+    return counts.get("total_tokens") == counts.get("input_tokens", 0) + counts.get(
+        "output_tokens", 0
     )
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.collector.importing.imports import Outcome, imported, written
+from tests.collector.importing.raw_counts.inspect import raw_counts
+from tests.collector.importing.raw_counts.lake import lake_counts
 from tests.collector.importing.together import Scene
 from tests.scenes import built_together
 
@@ -60,6 +62,7 @@ def test_document_gives_its_steps(folder: Path) -> Scene:
     outcome = yield imported(folder, file)
     assert outcome.again(file) == 0
     assert outcome.steps() == STEPS
+    assert lake_counts(outcome) == raw_counts(file)
     found = outcome.rows("SELECT task_id, task_category, trial, outcome FROM trajectories")
     assert found == [("weather/paris", "weather", 1, "success")]
     assert outcome.rows("SELECT sum(input_tokens), sum(output_tokens) FROM steps") == [(10, 5)]
@@ -158,6 +161,7 @@ def test_real_logs_give_their_calls(tmp_path: Path, shared_data: Path) -> None:
     browser = logs / "analysis" / "test_logs" / "2025-05-12T20-27-36-04-00_browser.json"
     shell = logs / "log" / "test_eval_log" / "log_message_deduplication.eval"
     outcome = imported(tmp_path, browser, shell)
+    assert lake_counts(outcome) == raw_counts(browser).plus(raw_counts(shell))
     assert sorted(tool for tool, *_ in outcome.calls()) == [
         *["bash"] * 5,
         *["web_browser_click"] * 3,

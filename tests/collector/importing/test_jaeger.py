@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.collector.importing.imports import imported, written, written_lines
+from tests.collector.importing.raw_counts.jaeger import raw_counts
+from tests.collector.importing.raw_counts.lake import lake_counts
 from tests.collector.importing.together import Scene
 from tests.scenes import built_together
 
@@ -65,6 +67,7 @@ def test_trace_gives_its_call(folder: Path) -> Scene:
     assert outcome.again(file) == 0
     outcome = yield outcome
     assert outcome.calls() == WEATHER_CALL
+    assert lake_counts(outcome) == raw_counts(file)
 
 
 @built_together
@@ -117,7 +120,9 @@ def test_broken_record_is_named(tmp_path: Path) -> None:
 def test_agents_between_requests_are_found(tmp_path: Path, shared_data: Path) -> None:
     """Two real traces, most of them HTTP: one agent called a tool, the other only answered."""
     samples = shared_data / "otlp-fixtures" / "agentevals-samples" / "samples"
-    outcome = imported(tmp_path, samples / "helm.json", samples / "k8s.json")
+    files = samples / "helm.json", samples / "k8s.json"
+    outcome = imported(tmp_path, *files)
+    assert lake_counts(outcome) == raw_counts(files[0]).plus(raw_counts(files[1]))
     assert outcome.imported.added.total() == 96 + 73
     assert outcome.calls() == [("helm_list_releases", "{}", "ok")]
     assert outcome.rows("SELECT count(*) FROM steps WHERE kind = 'answer'") == [(2,)]

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.collector.importing.imports import imported, written, written_lines
+from tests.collector.importing.raw_counts.lake import lake_counts
+from tests.collector.importing.raw_counts.langfuse import raw_counts
 from tests.collector.importing.together import Scene
 from tests.scenes import built_together
 
@@ -63,6 +65,7 @@ def test_trace_with_observations_gives_its_steps(folder: Path) -> Scene:
     outcome = yield outcome
     assert {row["trace_id"] for row in outcome.spans()} == {TRACE}
     assert outcome.steps() == STEPS
+    assert lake_counts(outcome) == raw_counts(file)
     found = outcome.rows("SELECT conversation_id, agent_name FROM trajectories")
     assert found == [("s1", None)]  # a run's name is not its agent's
 

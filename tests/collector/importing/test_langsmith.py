@@ -1,12 +1,16 @@
 """LangSmith's runs become the spans that its own exporter would send, from lines and Parquet."""
 
 import json
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from tests.collector.importing.imports import imported, written, written_lines
+from tests.collector.importing.raw_counts import RunCounts
+from tests.collector.importing.raw_counts.lake import lake_counts
+from tests.collector.importing.raw_counts.langsmith import raw_counts
 from tests.collector.importing.together import Scene
 from tests.scenes import built_together
 
@@ -186,6 +190,7 @@ def test_what_the_sdk_sent_gives_its_steps(tmp_path: Path) -> None:
     expected = [steps for _, steps in sorted(zip(traces, REAL.values(), strict=True))]
 
     assert (outcome.notes, outcome.imported.ignored) == ([], {})
+    assert lake_counts(outcome) == reduce(RunCounts.plus, map(raw_counts, lines))
     assert [steps for steps, _ in found] == expected
     assert {said for _, said in found} == {("weather_agent", 100, "It is 22C in Paris.")}
     assert [outcome.again(as_parquet(tmp_path, each)) for each in lines] == [0, 0, 0]

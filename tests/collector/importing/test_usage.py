@@ -51,6 +51,14 @@ CACHED: dict[str, dict[str, Any]] = {
         "input_tokens_cache_write": 190,
         "reasoning_tokens": 30,
     },
+    "Inspect of 2025, of OpenAI, whose total shows the input to be whole": {
+        "input_tokens": 1000,
+        "output_tokens": 50,
+        "total_tokens": 1050,
+        "input_tokens_cache_read": 800,
+        "input_tokens_cache_write": 190,
+        "reasoning_tokens": 30,
+    },
     "Langfuse's names, which the total shows to be separate": {
         "input_tokens": 10,
         "output_tokens": 50,

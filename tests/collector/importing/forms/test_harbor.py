@@ -16,6 +16,8 @@ from tests.collector.importing.forms.atif_documents import (
     user,
 )
 from tests.collector.importing.imports import imported
+from tests.collector.importing.raw_counts.harbor import raw_counts
+from tests.collector.importing.raw_counts.lake import lake_counts
 from tests.collector.importing.together import Scene
 from tests.scenes import built_together
 
@@ -70,6 +72,7 @@ def test_a_trial_is_a_run_with_its_reward_as_verdict(folder: Path) -> Scene:
     outcome = yield imported(folder, whole)
 
     assert outcome.notes == []
+    assert lake_counts(outcome) == raw_counts(whole)
     assert outcome.rows(OUTCOMES) == [("bench/count", 0, "failure"), ("bench/count", 1, "success")]
     assert outcome.rows(
         "SELECT task_category, agent_name, release, conversation_id, tool_call_count "
