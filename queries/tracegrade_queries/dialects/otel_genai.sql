@@ -212,6 +212,9 @@ SELECT
       attributes['koog.event.id'] IS NOT NULL
       AND NOT regexp_matches(attributes['gen_ai.agent.id'], '^[0-9a-f]{8}-[0-9a-f]{4}-')
       THEN attributes['gen_ai.agent.id']
+    -- The name of a workflow before version 0.1 of the conventions; OpenAI Agents has a default.
+    WHEN attributes['gen_ai.operation.name'] = 'invoke_workflow'
+      THEN nullif(attributes['gen_ai.workflow.name'], 'Agent workflow')
   END AS agent_label,
   coalesce(
     attributes['gen_ai.tool.name'],

@@ -63,6 +63,38 @@ def test_operations_around_calls_are_not_steps() -> Scene:
 
 
 @built_together
+def test_workflow_names_its_run_before_and_since() -> Scene:
+    """The default of OpenAI Agents does not count, and an agent that is named counts first."""
+    workflow: dict[str, Any] = {"gen_ai__operation__name": "invoke_workflow"}
+    named: dict[str, Any] = {"gen_ai__workflow__name": "triage"}
+    lake = yield [
+        span(1, trace=1, **workflow, **named),
+        model(2, 1, at=1, said=ANSWERED, trace=1),
+        span(1, trace=2, **workflow, gen_ai__agent__name="triage"),
+        model(2, 1, at=1, said=ANSWERED, trace=2),
+        span(1, trace=3, **workflow, gen_ai__workflow__name="Agent workflow"),
+        model(2, 1, at=1, said=ANSWERED, trace=3),
+        span(1, trace=4, **workflow, **named),
+        agent(2, 1, at=1, trace=4, agent_name="clerk"),
+    ]
+
+    found = rows(lake, "SELECT agent_name FROM trajectories ORDER BY trace_id")
+    assert [row["agent_name"] for row in found] == ["triage", "triage", None, "clerk"]
+
+
+@built_together
+def test_workflow_with_nothing_below_it_is_not_a_run() -> Scene:
+    """Another instrumentation may have recorded what it did, in a trace of its own."""
+    workflow: dict[str, Any] = {"gen_ai__operation__name": "invoke_workflow"}
+    lake = yield [
+        span(1, trace=1, **workflow, gen_ai__workflow__name="triage"),
+        agent(1, trace=2, agent_name="clerk"),
+    ]
+
+    assert rows(lake, "SELECT agent_name FROM trajectories") == [{"agent_name": "clerk"}]
+
+
+@built_together
 def test_references_to_uploaded_messages_flag_the_run() -> Scene:
     """The hook for uploads replaces messages with the addresses of files."""
     uploaded: dict[str, Any] = {

@@ -59,7 +59,8 @@ marks AS (
   SELECT
     operation_runs.run,
     bool_or(span_marks.is_compacted) AS is_compacted,
-    bool_or(span_marks.is_elsewhere) AS is_elsewhere
+    bool_or(span_marks.is_elsewhere) AS is_elsewhere,
+    bool_or(span_marks.is_workflow) AS is_workflow
   FROM span_marks
   INNER JOIN operation_runs USING (key)
   GROUP BY operation_runs.run
@@ -88,6 +89,7 @@ gathered AS (
     bool_and(operation IN ('model', 'other')) AS has_models_alone,
     bool_or(dropped) AS dropped,
     bool_or(retries > 0) AS retried,
+    count(*) = 1 AS is_alone,
     list_sort(list_distinct(list(dialect))) AS dialects
   FROM members
   GROUP BY run
@@ -354,5 +356,8 @@ LEFT JOIN run_labels USING (run)
 WHERE
   step_counts.step_count > 0
   OR model_counts.llm_call_count > 0
-  OR run_agent_names.agent_name IS NOT NULL
+  OR (
+    run_agent_names.agent_name IS NOT NULL
+    AND NOT (gathered.is_alone AND coalesce(marks.is_workflow, FALSE))
+  )
 ORDER BY run_ids.position;
